@@ -5,6 +5,7 @@ TESTS  ?= tests course_lib tools
 LESSONS ?= notebooks
 EXERCISE ?= 04_tiling
 FROM   ?= inbox
+EXPORT ?=
 EXCHANGE ?= /srv/warp-by-warp/exchange
 
 BIN   := .venv/bin
@@ -17,7 +18,7 @@ NBVAL := $(SIM) $(BIN)/python -m pytest -q -p no:hypothesispytest -p tools.lesso
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 
-.PHONY: help lab test test-all test-slow test-exhaustive lint units notebooks worked drift exercises release collect grade feedback grades hand-out hand-back precompiled bench clean python dev
+.PHONY: help lab test test-all test-slow test-exhaustive lint units notebooks worked drift exercises release roster collect grade feedback grades hand-out hand-back precompiled bench clean python dev
 .NOTPARALLEL:
 
 help:  ## list these targets
@@ -72,6 +73,9 @@ exercises: dev  ## make exercises/ anew from solutions/
 release: dev  ## pack what students get into build/warp-by-warp.zip: no solutions, no tests
 	$(BIN)/python -m course_lib.grading release
 
+roster: dev  ## take the roster from what Canvas, Moodle or Brightspace exported, and keep that for `make grades`. EXPORT=file
+	$(BIN)/python -m course_lib.grading roster "$(EXPORT)"
+
 collect: dev  ## put what a learning platform gave into grading/submitted. FROM=folder or zip file
 	$(BIN)/python -m course_lib.grading collect "$(FROM)"
 
@@ -81,7 +85,7 @@ grade: dev  ## grade every submission in a sandbox. EXERCISE=04_tiling GRADE_ARG
 feedback: dev  ## write a page for each student into grading/feedback. EXERCISE=04_tiling
 	$(BIN)/python -m course_lib.grading feedback "$(EXERCISE)"
 
-grades: dev  ## write grading/grades_EXERCISE.csv, and which kernels are suspiciously alike. EXERCISE=04_tiling
+grades: dev  ## write grading/grades_EXERCISE.csv, what the platform imports, and which kernels are suspiciously alike. EXERCISE=04_tiling
 	$(BIN)/python -m course_lib.grading grades "$(EXERCISE)"
 
 hand-out: dev  ## put an exercise into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder

@@ -1,4 +1,4 @@
-"""The instructor's commands, `python -m course_lib.grading`: release, collect, grade, correct, feedback, grades, the exchange's."""
+"""The instructor's commands, `python -m course_lib.grading`: release, roster, collect, grade, correct, feedback, grades, the exchange's."""
 
 import argparse
 import contextlib
@@ -12,6 +12,7 @@ from course_lib.errors import CourseError, require
 from course_lib.grading.classroom import workers
 from course_lib.grading.classroom.collect import collect, demand_source
 from course_lib.grading.classroom.corrections import correct
+from course_lib.grading.classroom.enrolment import enrol
 from course_lib.grading.classroom.feedback import feedback
 from course_lib.grading.classroom.folders import Classroom, demand_exchange
 from course_lib.grading.classroom.generate import drift
@@ -58,6 +59,9 @@ def _parser():
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     packs = _command(commands, "release", _release, "pack what students get into a zip file")
     packs.add_argument("--to", type=_path, default=Path("build/warp-by-warp.zip"), help="default: build/warp-by-warp.zip")
+    enrols = _command(commands, "roster", _roster, "take the roster from an export of Canvas, Moodle or Brightspace; `grades` fills it in")
+    enrols.add_argument("export", type=_path, help="the gradebook that the platform exported, a CSV file")
+    enrols.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
     gathers = _command(commands, "collect", _collect, "put what a learning platform gave into grading/submitted")
     gathers.add_argument("source", type=_path, help="a folder, a zip file or a notebook")
     gathers.add_argument("--exercise", help="for files whose path names none")
@@ -72,7 +76,8 @@ def _parser():
     changes.add_argument("--why", default="", help="the reason, which the student reads")
     changes.add_argument("--by", help="who decided (default: your account's name)")
     _command(commands, "feedback", _feedback, "write a page for each student", exercise=True)
-    _command(commands, "grades", _grades, "write the table of grades and the report of similar kernels", exercise=True)
+    _command(commands, "grades", _grades, "write the table of grades, what platforms import, and the report of similar kernels",
+             exercise=True)
     for name, run, words in (("hand-out", _hand_out, "put an exercise into nbgrader's exchange"),
                              ("hand-back", _hand_back, "put the pages of feedback into nbgrader's exchange")):
         _command(commands, name, run, words, exercise=True).add_argument("exchange", type=_path, help="the exchange's folder")
@@ -112,6 +117,12 @@ def _release(classroom, options):
     return 0
 
 
+def _roster(classroom, options):
+    lines = enrol(classroom, options.export, options.dry_run)
+    print("\n".join(lines))
+    return int(any(line.startswith("NOT ADDED") for line in lines))
+
+
 def _collect(classroom, options):
     lines = list(collect(classroom, options.source, options.exercise))
     print("\n".join(lines) or f"{options.source} holds no notebook")
@@ -140,8 +151,9 @@ def _feedback(classroom, options):
 
 
 def _grades(classroom, options):
-    print("\n".join(grades(classroom, options.exercise)))
-    return 0
+    lines = grades(classroom, options.exercise)
+    print("\n".join(lines))
+    return int(any(line.startswith("NOT WRITTEN") for line in lines))
 
 
 def _exchange():

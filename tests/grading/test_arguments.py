@@ -13,7 +13,7 @@ from course_lib.grading.sandbox import bubblewrap
 
 ROOT = Path(__file__).parents[2]
 EXERCISE = "04_tiling"
-RIGHT = {"exercise": EXERCISE, "student": "ada", "source": "inbox", "exchange": "exchange"}
+RIGHT = {"exercise": EXERCISE, "student": "ada", "source": "inbox", "exchange": "exchange", "export": "inbox/export.csv"}
 
 
 def subcommands():
@@ -117,6 +117,7 @@ def test_a_folder_that_is_no_repository_is_said_first_and_gets_no_file(name, tmp
     (["grade", "EXERCISE=99_none"], "there is no exercise '99_none'"),
     (["feedback", "EXERCISE="], "there is no exercise ''"),
     (["collect", "FROM="], "it is empty, and must name"),
+    (["roster"], "argument export: it is empty, and must name"),
     (["hand-out", "EXCHANGE=no where"], "there is no exchange no where"),
 ])
 def test_make_passes_on_what_it_was_given(arguments, words, tmp_path):

@@ -1,11 +1,13 @@
 """Where a class's files are: submissions, results, feedback, the roster, the seed and the deadlines, all in `grading/`.
 
     grading/roster.csv      student,name,platform   (who should submit; `platform` is what a learning platform calls them)
-    grading/class.toml      the class's variant, when exercises are due, and what being late costs
+    grading/class.toml      the class's variant, when exercises are due and for whom later, and what being late costs
     grading/seed            drawn once; whoever has it knows the drawn inputs
     grading/submitted/STUDENT/EXERCISE/EXERCISE.ipynb, timestamp.txt, submission_secret.txt
     grading/results/STUDENT/EXERCISE.json
     grading/feedback/STUDENT/EXERCISE.html
+    grading/export_PLATFORM.csv                     (what the platform exported; `make roster` puts it there)
+    grading/import_EXERCISE_PLATFORM.csv            (the same with the marks of an exercise)
 """
 
 import contextlib
@@ -94,9 +96,16 @@ class Classroom:
         except tomllib.TOMLDecodeError as error:
             raise CourseError(f"grading/class.toml cannot be read: {error}") from error
 
+    def table(self, name: str) -> dict[str, Any]:
+        """Return a table of class.toml; {} when it is not there."""
+        table = self.rules().get(name, {})
+        if not isinstance(table, dict):
+            raise CourseError(f"grading/class.toml: {name} must be a table, with [{name}] in a line of its own and its settings below")
+        return table
+
     def due(self, exercise: str) -> datetime | None:
         """Return when an exercise is due, or None."""
-        due = self.rules().get("due", {}).get(exercise)
+        due = self.table("due").get(exercise)
         if due is not None and not (isinstance(due, datetime) and due.tzinfo):
             raise CourseError(f"grading/class.toml: {exercise} in [due] must be a time with its zone, such as 2030-11-20T23:59:00+01:00")
         return due

@@ -1,6 +1,5 @@
 """The roster, `grading/roster.csv`: who should submit, and what a learning platform calls them."""
 
-import csv
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -8,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib.errors import CourseError
+from course_lib.grading.classroom.sheets import read_table
 
+COLUMNS = ("student", "name", "platform")
 CANARY = "canary"                   # no student may be called this: the instructor's own submission
 _NAME = re.compile(r"\w[\w.@+-]{0,99}")
 
@@ -32,14 +33,16 @@ def read_roster(path: Path) -> dict[str, Student]:
     """
     if not path.exists():
         return {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = list(csv.DictReader(file))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise CourseError(f"grading/roster.csv cannot be read: {error}") from error
-    if lines and "student" not in lines[0]:
+    table = read_table(path, "grading/roster.csv")
+    if table.rows and COLUMNS[0] not in table.header:
         raise CourseError("grading/roster.csv needs a first line that names its columns: student,name,platform")
-    found = [Student(*((line.get(column) or "").strip() for column in ("student", "name", "platform"))) for line in lines]
+    lines = [dict(zip(table.header, row.cells)) for row in table.rows]
+    return by_id(Student(*(line.get(column, "").strip() for column in COLUMNS)) for line in lines)
+
+
+def by_id(students: Iterable[Student]) -> dict[str, Student]:
+    """Return students by id; `CourseError` as `read_roster` when they cannot be told apart or have an impossible id."""
+    found = list(students)
     for student in found:
         check_name(student.student)
     if twice := {student.student for student in found if [other.student for other in found].count(student.student) > 1}:
