@@ -48,6 +48,7 @@ def test_one_block_fits_by_shared_memory_and_no_more(one):
     assert a_block <= 228 * 1024 < 2 * a_block
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 3])
 def test_a_variant_leaves_out_what_it_says(stages, monkeypatch):
     """Without its clock, which the simulator does not have."""

@@ -96,6 +96,7 @@ def test_the_page_says_of_the_rungs_what_was_recorded():
     assert all(gain > 2 if N == 512 else gain < 1.02 if N > 2000 else gain > 1.4 for (_, N), gain in fewest.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tile", [0, 1])
 def test_there_and_back_saves_no_instruction_but_reuses_more_operands(tile):
     given = rungs.TILES[tile] | rungs.AHEAD[tile] | {"WIDE": 4}

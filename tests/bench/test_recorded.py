@@ -132,6 +132,7 @@ def test_a_recording_is_read_back():
     assert dumps(some).count("\n") == 5
 
 
+@pytest.mark.slow
 def test_recording_goes_on_after_its_deadline_and_is_sorted_into_files(tmp_path, monkeypatch):
     groups = {name: plans.over_sizes(("sgemm_naive",), sizes, backend="sim") for name, sizes in (("first", (16, 20)), ("second", (20, 24)))}
     out, said = tmp_path / "all.jsonl", []

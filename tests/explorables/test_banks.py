@@ -38,6 +38,7 @@ def beside(result, tile):
     return tile // 4, tile // 4 * shared_wavefronts(first.addresses, 16)
 
 
+@pytest.mark.slow
 def test_the_controls_reach_every_padding_of_two_tiles_in_three_kernels():
     assert len(POSITIONS) == len(states()) == 9 * 2 * 2 + 2
     assert {kernel for kernel, _, _ in POSITIONS} == {"transpose", "transpose_swizzled", "sgemm_padded"}

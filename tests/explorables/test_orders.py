@@ -56,6 +56,7 @@ TOTALS = """(m, {states}) => states.orders.map(order => states.caches.map(lines 
     new m.Walk(order, states.N, states.per_line, lines).to(states.N ** 3).fetched))"""
 
 
+@pytest.mark.slow
 def test_every_position_of_the_controls_ends_with_the_counters_totals(page):
     found = evaluate(page, TOTALS, {"states": states()})
     for order, row in zip(ORDERS, found, strict=True):

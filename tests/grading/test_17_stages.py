@@ -33,6 +33,7 @@ def test_the_bytes_are_bounded_on_both_sides(copies, value):
     assert bytes_off(SimpleNamespace(trace=[record] * copies, arrays=arrays), WORK).value == pytest.approx(value)
 
 
+@pytest.mark.slow
 def test_the_worked_kernel_by_another_name_of_its_stages_still_shows_what_it_does():
     """The gate reads the trace, and no macro: a text that says one and has three passes, one that says three and has two does not."""
     text, spec = SOLUTION, part(EXERCISE, "main")

@@ -36,6 +36,7 @@ def test_the_plan_changes_one_thing_at_a_time():
     assert all(values["EXTRA"] == 0 or values["WAYS"] == 1 for values in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", counts.FACTORS)
 def test_additions_add_instructions_and_no_wavefronts(factor):
     per, waves = [], []

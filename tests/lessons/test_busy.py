@@ -131,6 +131,7 @@ def test_the_mistakes_are_found_as_the_lesson_says(mine):
         assert line in text.splitlines() or "leave" in line or "} else {" in line
 
 
+@pytest.mark.slow
 def test_check_finds_who_does_not_wait_and_no_missing_fence():
     said = {row[0]: row[1] for row in busy.left_out().rows}
     assert said == {RIGHT: "right", "leave without its fence": "right", "leave without its barrier": "order",

@@ -77,6 +77,7 @@ def test_ikj_fetches_sixteen_times_as_many_lines_of_b(mine):
     said("131,072 in all", "fetched 7.65 times fewer lines than ikj", "2b²/(16b³) = 1/(8b) lines", "1/(8b) + 1/(16N)")
 
 
+@pytest.mark.slow
 def test_what_the_controls_show():
     counted = {(b, kib): play.counted(b, 1024 * kib)[1].per_multiply_add for b in play.BLOCKS for kib in (4, 8, 16)}
     best = {kib: min(play.BLOCKS, key=lambda b: counted[b, kib]) for kib in (4, 16)}
@@ -108,6 +109,7 @@ def test_the_controls_move():
     box.close()
 
 
+@pytest.mark.slow
 def test_the_mistake_shows_only_with_more_than_one_block(careless):
     found = repr(cpu.check(careless))
     assert "0 of 4 inputs right" in found
@@ -155,12 +157,14 @@ def test_the_recorded_caches_are_as_the_prose_has_them():
     assert list(rates.values()) == sorted(rates.values(), reverse=True)
 
 
+@pytest.mark.slow
 def test_the_recorded_loops_are_those_of_the_lesson(mine):
     squeezed = ["".join(re.sub(r"//.*", "", text).split()) for text in (mine, variants.six_loops(**variants.YOURS))]
     assert squeezed[0].replace("constintb=16;", "").replace("+b", "+16").replace("+=b", "+=16") == squeezed[1]
     assert cpu.count(variants.six_loops(**variants.YOURS)) == cpu.count(mine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", ONE_CHANGE)
 def test_each_change_leaves_the_lines_and_the_result_alone(parameters, mine):
     changed = variants.six_loops(**parameters)

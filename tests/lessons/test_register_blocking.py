@@ -257,6 +257,7 @@ def test_what_the_reader_is_to_write_is_what_the_worked_kernel_does(mine):
     assert rows == list(range(0, 64, 8)), "8 apart"
 
 
+@pytest.mark.slow
 def test_what_the_optional_sliders_show():
     def extra(bx, by, TW):
         return evaluate("sgemm_outputs", 256, {"TA": 64, "TB": 64, "TW": TW, "bx": bx, "by": by}, backend="sim").count("conflicts")
@@ -297,6 +298,7 @@ def test_wang_and_jins_kernels_read_fewer_words_from_step_to_step_and_take_less_
     assert taken == sorted(taken, reverse=True)
 
 
+@pytest.mark.slow
 def test_neither_many_outputs_nor_a_high_occupancy_is_a_goal():
     found = []
     for r in data.load("blocks").find("dgemm_outputs", 2048, state="done"):

@@ -128,6 +128,7 @@ def test_the_lanes_are_those_of_the_kernels_comment():
         assert share.registers == {"A": 8, "B": 4, "C": 8}, "two for each double"
 
 
+@pytest.mark.slow
 def test_four_unused_doubles_and_no_other_number_leave_no_conflict():
     rows = stages.padding().rows
     assert [row[0] for row in rows if row[3] == "0"] == [4]
@@ -200,6 +201,7 @@ def test_what_more_stages_cost():
     assert [ROWS["shared bytes"](one)[1] for one in found] == [f"{count * sizes[64]:,}" for count in (1, 2, 3, 4)], "dynamic, too"
 
 
+@pytest.mark.slow
 def test_a_reader_with_a_blank_copy_reaches_the_end(tmp_path):
     copied, _ = my_course.reader_copy(LESSON.read_bytes(), "notebooks/17_stages.ipynb")
     copy = nbformat.reads(copied.decode(), as_version=4)

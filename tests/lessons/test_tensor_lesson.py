@@ -15,6 +15,7 @@ def test_who_holds_which_element(lane):
         "C": ((g, 2 * t), (g, 2 * t + 1), (g + 8, 2 * t), (g + 8, 2 * t + 1))}
 
 
+@pytest.mark.slow
 def test_what_the_instructions_cost():
     ffma, wmma, mma, bf16, split = tables.costs_of_kernels().values()
     assert mma.instructions < split.instructions < ffma.instructions / 2
@@ -33,6 +34,7 @@ def test_errors_stay_below_their_bounds():
     assert split.bounds[512] < plain.bounds[512]
 
 
+@pytest.mark.slow
 def test_six_products_of_parts_are_more_exact_than_float32():
     assert "int sum = 2;" in kernels.get("sgemm_split").source
     plain, one, three, six = tables.errors_of_fewer_products().values()

@@ -99,6 +99,7 @@ def test_a_picture_that_has_no_dark_colours_of_its_own_keeps_white_paper(colour,
     assert '<rect width="100%" height="100%" fill="white"/>' in text
 
 
+@pytest.mark.slow
 def test_the_same_figure_gives_the_same_bytes_and_one_of_thousands_of_parts_is_a_png():
     one, other = (plots.render(plots.bars({"a": 1}, unit="u"), "one") for _ in range(2))
     assert one == other
