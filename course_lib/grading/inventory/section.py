@@ -14,6 +14,7 @@ from course_lib.grading.overview.charts import FEWEST
 from course_lib.grading.overview.markup import percent, table
 from course_lib.grading.overview.misconceptions import Misconception
 
+_MOST = 12
 _UNVALIDATED = ("<p>These questions are <strong>not validated</strong>: no class has taken them yet, and nobody has interviewed students on what "
                 "they read into them. Each right answer is computed by a test, but whether a wrong one shows the misconception that is named "
                 "beside it is our judgement. Use the numbers to choose what to talk about, not to compare teachers or classes.</p>\n")
@@ -37,7 +38,7 @@ def section(classroom: Classroom) -> tuple[str, Items | None]:
     answers, right = collected(classroom, inventory), {question.key: question.right for question in inventory.questions}
     both = answers["before"].keys() & answers["after"].keys()
     counts = ", ".join(f"{len(found)} {PHASES[phase]}" for phase, found in answers.items())
-    told = (f"<p>Answers: {counts}; {len(both)} students answered both times. With fewer than {FEWEST} answers nothing is shown, as it would "
+    told = (f"<p>Answers: {counts}; {len(both)} answered both times. With fewer than {FEWEST} answers nothing is shown, as it would "
             "tell who chose what.</p>\n")
     phases = {phase: analyse(list(found.values()), right) for phase, found in answers.items() if len(found) >= FEWEST}
     paired = {phase: analyse([found[student] for student in both], right) for phase, found in answers.items() if len(both) >= FEWEST}
@@ -45,7 +46,7 @@ def section(classroom: Classroom) -> tuple[str, Items | None]:
     if not items.phases:
         return _UNVALIDATED + told, None
     return (_UNVALIDATED + told + "".join(_phase(items, phase) for phase in items.phases) + _gain(items)
-            + "".join(_misconceptions(items, phase) for phase in items.phases), items)
+            + "<h3>Misconceptions</h3>\n" + _misconceptions(items), items)
 
 
 def _phase(items: Items, phase: str) -> str:
@@ -76,14 +77,17 @@ def _gain(items: Items) -> str:
             + table(f"The {before.count} students who answered both times", ["question", "right before", "right after", "gain"], rows, numbers=(1, 2, 3)))
 
 
-def _misconceptions(items: Items, phase: str) -> str:
-    found = items.phases[phase]
-    chosen = [(item.chosen[letter], question, option) for question, item in zip(items.inventory.questions, found.items, strict=True)
-              for letter, option in zip(question.letters, question.options, strict=True) if option.misconception and item.chosen[letter]]
-    rows = [(option.misconception, percent(count, found.count), ("long", escape(option.text)), ("long", _link(question)))
-            for count, question, option in sorted(chosen, key=lambda one: -one[0])]
-    return table(f"Misconceptions {PHASES[phase]}, the most frequent first", ["somebody may think", "students", "by the answer", "what answers it"],
-                 rows, numbers=(1,))
+def _misconceptions(items: Items) -> str:
+    """Return the misconceptions that most students showed in one phase or the other."""
+    chosen = {phase: {item.key: item.chosen for item in found.items} for phase, found in items.phases.items()}
+    shares = [(*(chosen[phase][question.key][letter] / found.count for phase, found in items.phases.items()), question, option)
+              for question in items.inventory.questions
+              for letter, option in zip(question.letters, question.options, strict=True) if option.misconception]
+    most = sorted(shares, key=lambda one: -max(one[:-2]))[:_MOST]
+    rows = [(option.misconception, *(percent(share, 1) for share in found), ("long", escape(option.text)), ("long", _link(question)))
+            for *found, question, option in most if max(found)]
+    return table(f"The {_MOST} most frequent misconceptions. class_questions.csv has all of them",
+                 ["somebody may think", *items.phases, "by the answer", "what answers it"], rows, numbers=range(1, len(items.phases) + 1))
 
 
 def _link(question):

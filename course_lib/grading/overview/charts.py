@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 from html import escape
 
-FEWEST = 5                     # marks of an exercise that are drawn; with fewer, a member of the class could tell whose they are
+FEWEST = 5                     # marks, or answers to a question, that are shown; with fewer, the class could tell whose they are
 
 
 def bar(shares: Sequence[tuple[str, float]], width: int = 160, height: int = 14) -> str:
@@ -41,11 +41,10 @@ def marks_over_time(rows: Sequence[tuple[str, str, Sequence[float]]]) -> str:
         x = left + step * (number + 0.5)
         parts.append(f'<text x="{x:.0f}" y="{bottom + 18}" text-anchor="middle">{escape(label)}</text>'
                      f'<text class="day" x="{x:.0f}" y="{bottom + 33}" text-anchor="middle">{escape(day)}</text>')
-        if len(marks) >= FEWEST:
-            low, middle, high = (_y(share, top, bottom) for share in quartiles(marks))
-            parts.append(f'<rect class="box" x="{x - 12:.0f}" y="{high:.1f}" width="24" height="{max(low - high, 1):.1f}"/>'
-                         f'<line class="middle" x1="{x - 12:.0f}" x2="{x + 12:.0f}" y1="{middle:.1f}" y2="{middle:.1f}"/>')
-            middles.append(f"{x:.0f},{middle:.1f}")
+        low, middle, high = (_y(share, top, bottom) for share in quartiles(marks))
+        parts.append(f'<rect class="box" x="{x - 12:.0f}" y="{high:.1f}" width="24" height="{max(low - high, 1):.1f}"/>'
+                     f'<line class="middle" x1="{x - 12:.0f}" x2="{x + 12:.0f}" y1="{middle:.1f}" y2="{middle:.1f}"/>')
+        middles.append(f"{x:.0f},{middle:.1f}")
     parts.append(f'<polyline class="trend" points="{" ".join(middles)}"/>')
     return (f'<svg class="chart" viewBox="0 0 {width} {bottom + 40}" width="{width}" role="img" aria-labelledby="marks-title">'
             f'<title id="marks-title">Marks of each exercise in the order of time: the middle half as a box, the median as a line. '

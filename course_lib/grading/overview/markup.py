@@ -20,9 +20,10 @@ nav ul { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; list-sty
 .facts { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1rem 0 } .facts div { background: var(--panel); border: 1px solid var(--line);
   border-radius: 6px; padding: .5rem .9rem } .facts dt { color: var(--soft); font-size: .875rem } .facts dd { margin: 0; font-size: 1.5rem }
 .scroll { overflow-x: auto; margin: .8rem 0 } table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-caption { text-align: left; color: var(--soft); padding: .3rem 0; max-width: 46rem }
-th, td { padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
-td.n, th.n { text-align: right } tbody th { font-weight: 400 } tr.first > * { border-top: 2px solid var(--line) } td.long, th.long { min-width: 15rem }
+caption { text-align: left; color: var(--soft); padding: .3rem 0; max-width: min(46rem, 100vw - 2rem) }
+th, td { padding: .15rem 1rem .15rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
+td.n, th.n { text-align: right } td.n { white-space: nowrap } tbody th { font-weight: 400 } td.long { min-width: 16rem } tbody th { max-width: 24rem } tbody th[scope=rowgroup] { white-space: nowrap }
+@media (max-width: 45rem) { tbody th[scope=rowgroup] { white-space: normal } tbody th { min-width: 10rem } td.long { min-width: 11rem } }
 td.zero { color: var(--soft) } .soft { color: var(--soft) } .bar { vertical-align: middle }
 .rest { fill: var(--rest) } .passed { fill: var(--passed) } .failed { fill: var(--failed) } .open { fill: var(--open) }
 .key { display: inline-block; width: .9em; height: .9em; vertical-align: -.1em } figure { margin: .8rem 0 } .chart { font: 12px system-ui, sans-serif }
@@ -31,6 +32,7 @@ td.zero { color: var(--soft) } .soft { color: var(--soft) } .bar { vertical-alig
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"              # no script, whatever stands in the page
 
 Cell = str | int | float | tuple[str, str]                            # (class, HTML), or a text or number that is escaped here
+Groups = Iterable[tuple[Cell, Sequence[Sequence[Cell]]]]              # a cell that stands before several rows, and these
 
 
 def document(title: str, body: str) -> str:
@@ -47,18 +49,31 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Cell]], num
     False
     """
     right = set(numbers)
+    return _framed(caption, head, right, "".join(f"<tr>{_cells(row, right)}</tr>" for row in rows))
+
+
+def grouped(caption: str, head: Sequence[str], groups: Groups, numbers: Iterable[int] = ()) -> str:
+    """Return a table as `table` does, whose first column stands once before the rows of a group; the second names each row."""
+    right, lines = set(numbers), []
+    for name, rows in groups:
+        first = _cell(name, "", "th", f' scope="rowgroup" rowspan="{len(rows)}"')
+        lines += [f"<tr>{first if number == 0 else ''}{_cells(row, right, 1)}</tr>" for number, row in enumerate(rows)]
+    return _framed(caption, head, right, "".join(lines))
+
+
+def _framed(caption, head, right, lines):
     heads = "".join(f'<th scope="col"{_class("n" if at in right else "")}>{escape(word)}</th>' for at, word in enumerate(head))
-    lines = []
-    for row in rows:
-        cells = [_cell(cell, "n" if at in right else "", "th" if at == 0 else "td") for at, cell in enumerate(row)]
-        lines.append(f"<tr>{''.join(cells)}</tr>")
     return (f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}"><table><caption>{escape(caption)}</caption>'
-            f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>\n")
+            f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>\n")
 
 
-def _cell(cell: Cell, name: str, tag: str) -> str:
+def _cells(row, right, first=0):
+    return "".join(_cell(cell, "n" if at in right else "", "th" if at == first else "td", ' scope="row"' if at == first else "")
+                   for at, cell in enumerate(row, first))
+
+
+def _cell(cell: Cell, name: str, tag: str, scope: str) -> str:
     extra, inside = cell if isinstance(cell, tuple) else ("", escape(str(cell)))
-    scope = ' scope="row"' if tag == "th" else ""
     return f"<{tag}{scope}{_class(f'{name} {extra}'.strip())}>{inside}</{tag}>"
 
 

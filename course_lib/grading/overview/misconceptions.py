@@ -1,13 +1,13 @@
 """Which misunderstanding a finding may show, and which section of a lesson answers it.
 
-A finding says what a kernel did, never what its author thought: each row is where to begin a conversation. A gate, and a total that is
-held against what the data need, stand for the idea of their exercise, so that these have a row for each exercise.
+A finding says what a kernel did, never what its author thought: each row is where to begin a conversation. Gates, totals that are held
+against what the data need, and functions that predict a number stand for the idea of their exercise, so that these have a row for each.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-OF_EXERCISE = ("gate", "bound", "not counted")       # kinds that the exercise explains: its idea was not used
+NUMBER = "number"                                    # a Python function that returns a wrong number
 DRAWN = "drawn"                                      # right on the sizes that everyone sees, and not on those drawn for grading
 UNTOUCHED = "untouched"                              # the answer is the text that students start from
 BY_HAND = "by hand"                                  # the check passed it, and a correction took points away
@@ -15,7 +15,7 @@ BY_HAND = "by hand"                                  # the check passed it, and 
 
 @dataclass(frozen=True)
 class Misconception:
-    """What the check saw, the misunderstanding that it may show ("" for none of this course), and where a lesson answers it ("" for nowhere)."""
+    """What the check saw, the misunderstanding that it may show (or what to ask), and where a lesson answers it ("" for nowhere)."""
 
     seen: str
     idea: str
@@ -48,7 +48,7 @@ KINDS = {
                             "04_tiling", "Break it: a mistake on purpose"),
     "uninitialised": Misconception("shared memory is read that nobody wrote", "Shared memory begins with zeros, or the last tile is always full.",
                                    "10_any_size", "Read: where a block leaves the matrix"),
-    "wrong": Misconception("a wrong result", "The indices of a matrix, or its rows and columns, can be exchanged; or a formula was guessed from one case.",
+    "wrong": Misconception("a wrong result", "The indices of a matrix, or its rows and columns, can be exchanged.",
                            "03_first_kernel", "Idea: one thread for each element"),
     DRAWN: Misconception("right on the sizes that everyone sees, wrong on drawn ones", "What is right for the sizes that I tried is right for all.",
                          "10_any_size", "Read: where a block leaves the matrix"),
@@ -75,6 +75,8 @@ IDEAS = {
                              "08_register_blocking", "Idea: use each word several times"),
     "09_outer_product": ("More results for each thread cost nothing.", "09_outer_product", "Change one thing: vectors, columns, threads"),
     "10_any_size": ("A guard has to be a branch, asked at every step.", "10_any_size", "Explain: a test without a jump"),
+    "11_how_fast": ("The speed of a kernel is limited by one number of the machine's data sheet.", "11_how_fast", "Read: three limits"),
+    "12_measuring": ("A clock around an instruction shows what the instruction costs.", "12_measuring", "Read: two numbers for one instruction"),
     "13_matrix_vector": ("What a thread reads one after another comes cheaply, as it does on a CPU.",
                          "13_matrix_vector", "Explain: who stands beside whom"),
     "14_gemm_at_work": ("A result in between costs nothing, as it is used at once.", "14_gemm_at_work", "Explain, then change one thing"),
@@ -84,7 +86,8 @@ IDEAS = {
     "17_stages": ("A copy that was started first is also there first, without waiting for it.", "17_stages", "Idea: order early, wait late"),
     "19_busy": ("As many blocks as multiprocessors keep all of them busy.", "19_busy", "Idea: share out steps instead of tiles"),
 }
-_SEEN = {"gate": "right, but the counter is too high", "bound": "the counter is low, but not by the idea", "not counted": "the counter is low, but not by the idea"}
+OF_EXERCISE = {"gate": "right, but the counter is too high", "bound": "the counter is low, but not by the idea",
+               "not counted": "the counter is low, but not by the idea", NUMBER: "a wrong number from a function"}
 
 
 def misconception(exercise: str, kind: str) -> Misconception:
@@ -96,5 +99,7 @@ def misconception(exercise: str, kind: str) -> Misconception:
     ('', 'Break it: a mistake on purpose')
     """
     if kind in OF_EXERCISE:
-        return Misconception(_SEEN[kind], *IDEAS.get(exercise, ("The exercise's own idea was not used.",)))
-    return KINDS.get(kind, Misconception(kind, "None that this table knows."))
+        return Misconception(OF_EXERCISE[kind], *IDEAS.get(exercise, ("The exercise's own idea is not understood.",)))
+    if kind == "wrong" and exercise in ("01_triple_loop", "02_cpu"):
+        return replace(KINDS[kind], lesson=IDEAS["01_triple_loop"][1], section=IDEAS["01_triple_loop"][2])
+    return KINDS.get(kind, Misconception(kind, ""))

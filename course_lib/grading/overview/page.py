@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from html import escape
 
 from course_lib.grading.overview.charts import FEWEST, bar, marks_over_time, quartiles
-from course_lib.grading.overview.markup import document, percent, table
-from course_lib.grading.overview.misconceptions import UNTOUCHED, misconception
-from course_lib.grading.overview.reading import ClassView, ExerciseView
+from course_lib.grading.overview.markup import Cell, document, grouped, percent, table
+from course_lib.grading.overview.misconceptions import OF_EXERCISE, UNTOUCHED, Misconception, misconception
+from course_lib.grading.overview.reading import ClassView, ExerciseView, PartView
 
 TITLE = "The class at a glance"
 _NEXT = 5                                # findings of the newest exercise that are named first
+_ANSWER = ("somebody may think", "what answers it")
 _SECTIONS = (("passed", "Who passed"), ("findings", "What was found"), ("ideas", "What it may show"), ("marks", "Marks over time"),
              ("begun", "Who has not begun"), ("questions", "Twelve questions, before and after"))
 
@@ -31,11 +32,13 @@ def page(view: ClassView, questions: str, day: str, names: bool = False) -> str:
         Whether students are named; such a page is not for a projector.
     """
     graded = [exercise for exercise in view.exercises if exercise.graded]
-    links = "".join(f'<li><a href="#{name}">{words}</a></li>' for name, words in _SECTIONS)
     warning = "<p><strong>This page names students. It is not for a projector.</strong></p>" if names else ""
-    body = {"passed": _passed(view, graded), "findings": _findings(graded), "ideas": _ideas(graded), "marks": _marks(view, graded),
-            "begun": _not_begun(view, names), "questions": questions}
-    sections = "".join(f'<section aria-labelledby="{name}"><h2 id="{name}">{words}</h2>\n{body[name]}</section>\n' for name, words in _SECTIONS)
+    body = {"begun": _not_begun(view, names), "questions": questions}
+    if graded:
+        body |= {"passed": _passed(graded, len(view.students)), "findings": _findings(graded), "ideas": _ideas(graded), "marks": _marks(graded)}
+    there = [(name, words) for name, words in _SECTIONS if name in body]
+    links = "".join(f'<li><a href="#{name}">{words}</a></li>' for name, words in there)
+    sections = "".join(f'<section aria-labelledby="{name}"><h2 id="{name}">{words}</h2>\n{body[name]}</section>\n' for name, words in there)
     everybody = f"<section><h2>Everybody</h2>\n{_everybody(view)}</section>\n" if names else ""
     return document(TITLE + (", with names" if names else ""),
                     f"{warning}<p class='soft'>Made on {escape(day)}.</p>{_facts(view, graded)}{_remarks(view)}"
@@ -68,30 +71,26 @@ def _next(graded: Sequence[ExerciseView]) -> str:
     found = Counter({(part.title, kind): count for part in newest.parts for kind, count in part.findings.items() if kind != UNTOUCHED})
     if not found:
         return f"<p>In the newest exercise, {_title(newest.name)}, everything that was begun is passed.</p>\n"
-    rows = [(title, misconception(newest.name, kind).seen, count, _answer(newest.name, kind))
+    rows = [(title, misconception(newest.name, kind).seen, count, *_answer(misconception(newest.name, kind)))
             for (title, kind), count in found.most_common(_NEXT)]
     return "<section><h2>For the next lecture</h2>\n" + table(
-        f"What the newest exercise, {_title(newest.name)}, showed most often", ["part", "the check saw", "students", "what answers it"],
+        f"What the newest exercise, {_title(newest.name)}, showed most often", ["part", "the check saw", "students", *_ANSWER],
         rows, numbers=(2,)) + "</section>\n"
 
 
-def _passed(view: ClassView, graded: Sequence[ExerciseView]) -> str:
-    if not graded:
-        return "<p>No results yet.</p>\n"
-    rows, students = [], len(view.students)
-    for exercise in graded:
-        for number, part in enumerate(exercise.parts):
-            failed, rest = sum(part.findings.values()), students - exercise.graded
-            rows.append((_title(exercise.name) if not number else ("soft", _title(exercise.name)), part.title, f"{part.passed} of {students}",
-                         percent(part.passed, students), percent(part.passed, exercise.graded),
-                         ("", bar([("passed", part.passed / students), ("failed", failed / students), ("open", rest / students)])),
-                         failed, len(exercise.submitted) - exercise.graded, students - len(exercise.submitted)))
-    keys = " ".join(f'<svg class="key" viewBox="0 0 1 1" aria-hidden="true"><rect class="{name}" width="1" height="1"/></svg> {words}'
+def _passed(graded: Sequence[ExerciseView], students: int) -> str:
+    keys = " ".join(f'<svg class="key" viewBox="0 0 1 1" aria-hidden="true"><rect class="{name}" width="1" height="1"/></svg> {words}&emsp;'
                     for name, words in (("passed", "passed"), ("failed", "graded, not passed"), ("open", "no result")))
-    return f"<p>{keys}</p>\n" + table(
-        "Who passed each part. Of the class: of all students. Of the graded: of those who have a result.",
-        ["exercise", "part", "passed", "of the class", "of the graded", "", "not passed", "not graded yet", "not submitted"], rows,
-        numbers=(2, 3, 4, 6, 7, 8))
+    groups = [(_title(exercise.name), [_part(part, exercise.graded, students) for part in exercise.parts]) for exercise in graded]
+    return f"<p>{keys}</p>\n" + grouped(
+        f"Who passed each part: as a share of all {students} students, and of those who have a result",
+        ["exercise", "part", "passed", "of all", "", "of graded", "not passed", "no result"], groups, numbers=(2, 3, 5, 6, 7))
+
+
+def _part(part: PartView, graded: int, students: int) -> Sequence[Cell]:
+    failed, rest = sum(part.findings.values()), students - graded
+    drawn = bar([("passed", part.passed / students), ("failed", failed / students), ("open", rest / students)])
+    return part.title, part.passed, percent(part.passed, students), ("", drawn), percent(part.passed, graded), failed, rest
 
 
 def _findings(graded: Sequence[ExerciseView]) -> str:
@@ -99,32 +98,43 @@ def _findings(graded: Sequence[ExerciseView]) -> str:
     kinds = sum(found.values(), Counter())
     if not kinds:
         return "<p>Nothing was found.</p>\n"
-    rows = [(_kind(kind), total, *(found[name][kind] or ("zero", "–") for name in found)) for kind, total in kinds.most_common()]
+    rows = [(misconception("", kind).seen, total, *(found[name][kind] or ("zero", "–") for name in found)) for kind, total in kinds.most_common()]
     return ("<p>Of each part that is not passed, the finding that its author should repair first. Whoever has it in two parts counts twice.</p>\n"
             + table("How often each kind of finding occurred, by exercise", ["the check saw", "all", *(name[:2] for name in found)], rows,
                     numbers=range(1, len(found) + 2)))
 
 
 def _ideas(graded: Sequence[ExerciseView]) -> str:
-    found = Counter({(exercise.name, kind): count for exercise in graded
-                     for kind, count in sum((part.findings for part in exercise.parts), Counter()).items()})
-    if not found:
-        return "<p>Nothing was found.</p>\n"
-    rows = [(_title(name), misconception(name, kind).seen, count, ("long", escape(misconception(name, kind).idea)), _answer(name, kind))
-            for (name, kind), count in sorted(found.items(), key=lambda one: (one[0][0], -one[1]))]
-    return ("<p>A finding says what a kernel did, not what its author thought. Take each line as a question to ask.</p>\n"
-            + table("Findings, the misunderstanding that each may show, and the section of a lesson that answers it",
-                    ["exercise", "the check saw", "parts", "somebody may think", "what answers it"], rows, numbers=(2,)))
+    """Bring together what one section answers: of an exercise its gates and its predictions, of all exercises the races."""
+    answered: dict[tuple[Cell, Cell], Counter[tuple[str, str]]] = {}
+    for exercise in graded:
+        for kind, times in sum((part.findings for part in exercise.parts), Counter()).items():
+            row = misconception(exercise.name, kind)
+            seen = f"the idea of {_title(exercise.name)}" if kind in OF_EXERCISE else row.seen
+            if row.link:
+                answered.setdefault(_answer(row), Counter())[seen, exercise.name[:2]] += times
+    if not answered:
+        return "<p>Nothing was found that a lesson answers.</p>\n"
+    rows = [("; ".join(dict.fromkeys(seen for seen, _ in found)), found.total(), _numbers({name for _, name in found}), *answer)
+            for answer, found in sorted(answered.items(), key=lambda one: -one[1].total())]
+    return ("<p>A finding says what a kernel did, not what its author thought. Take each line as a question to ask. An exercise's idea stands for "
+            "its gates, what is looked at behind them, and the numbers that its functions predict.</p>\n"
+            + table("Findings that a lesson answers, the most frequent first, and the misunderstanding that each may show",
+                    ["the check saw", "parts", "exercises", *_ANSWER], rows, numbers=(1,)))
 
 
-def _marks(view: ClassView, graded: Sequence[ExerciseView]) -> str:
-    if not graded:
-        return "<p>No marks yet.</p>\n"
-    chart = marks_over_time([(exercise.name[:2], _day(exercise), list(exercise.marks.values())) for exercise in graded])
+def _numbers(names):
+    """Return "04, 05", or how many exercises it are."""
+    return ", ".join(sorted(names)) if len(names) <= 4 else f"{len(names)} exercises"
+
+
+def _marks(graded: Sequence[ExerciseView]) -> str:
+    shown = [(exercise.name[:2], _day(exercise), list(exercise.marks.values())) for exercise in graded if exercise.graded >= FEWEST]
+    chart = (f'<figure><div class="scroll" role="region" tabindex="0" aria-label="Marks over time">{marks_over_time(shown)}</div></figure>\n'
+             if shown else "")
     rows = [(_title(exercise.name), _day(exercise) or "–", exercise.graded, *_quarters(list(exercise.marks.values()))) for exercise in graded]
     return (f"<p>Shares of the points that count, with lateness and corrections by hand, of those who have a result. With fewer than {FEWEST} "
-            f'results none are shown, as they would tell whose they are.</p>\n<figure><div class="scroll" role="region" tabindex="0" '
-            f'aria-label="Marks over time">{chart}</div></figure>\n'
+            f"results none are shown, as they would tell whose they are.</p>\n{chart}"
             + table("Marks of each exercise, in the order in which they were due",
                     ["exercise", "day", "results", "a quarter is below", "median", "a quarter is above"], rows, numbers=(2, 3, 4, 5)))
 
@@ -163,14 +173,10 @@ def _everybody(view: ClassView) -> str:
                  numbers=range(1, len(view.exercises) + 1))
 
 
-def _answer(exercise, kind):
-    """Return a link to the section that answers a finding."""
-    row = misconception(exercise, kind)
-    return ("long", f'<a href="{escape(row.link)}">lesson {row.lesson[:2]}, <i>{escape(row.section)}</i></a>' if row.link else "–")
-
-
-def _kind(kind):
-    return "right, but the exercise's idea is missing (gates)" if kind == "gate" else misconception("", kind).seen
+def _answer(row: Misconception) -> tuple[Cell, Cell]:
+    """Return the cells of what somebody may think and of the section that answers it."""
+    link = f'<a href="{escape(row.link)}">lesson {row.lesson[:2]}, <i>{escape(row.section)}</i></a>' if row.link else "–"
+    return ("long", escape(row.idea)), ("long", link)
 
 
 def _title(name):

@@ -20,7 +20,8 @@ from course_lib.grading.classroom.generate import generate
 from course_lib.grading.classroom.grades import late
 from course_lib.grading.classroom.normalise import answers, questions
 from course_lib.grading.classroom.results import PartResult, Result, read_result
-from course_lib.grading.overview.misconceptions import BY_HAND, DRAWN, UNTOUCHED
+from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.overview.misconceptions import BY_HAND, DRAWN, NUMBER, UNTOUCHED
 from course_lib.grading.registry import all_parts
 
 _DRAWN_ONLY = "passed on every input of the exercise, but not on those drawn for grading"      # as classroom/judging.py tells it
@@ -163,13 +164,14 @@ def _parts(exercise, results, starters):
     outcomes: dict[str, Counter[str]] = {}
     for result in results:
         for part in result["parts"]:
-            outcomes.setdefault(part["part"], Counter())[_outcome(part, starters.get(part["part"]))] += 1
+            kind = _outcome(part, starters.get(part["part"]), isinstance(specs.get((exercise, part["part"])), FunctionSpec))
+            outcomes.setdefault(part["part"], Counter())[kind] += 1
     return tuple(PartView(part, specs[exercise, part].title if (exercise, part) in specs else part, found[""],
                           Counter({kind: count for kind, count in found.items() if kind}))
                  for part, found in outcomes.items())
 
 
-def _outcome(part: PartResult, starter: str | None) -> str:
+def _outcome(part: PartResult, starter: str | None, function: bool) -> str:
     """Return "" for a part that is passed, by the check or by a correction, and else the kind of what was found."""
     if part["points"] >= part["maximum"]:
         return ""
@@ -177,4 +179,6 @@ def _outcome(part: PartResult, starter: str | None) -> str:
         return BY_HAND
     if starter is not None and part["text"].strip() == starter.strip():
         return UNTOUCHED
-    return DRAWN if _DRAWN_ONLY in part["told"].partition("\n")[0] else part["kind"]
+    if _DRAWN_ONLY in part["told"].partition("\n")[0]:
+        return DRAWN
+    return NUMBER if function and part["kind"] == "wrong" else part["kind"]
