@@ -10,7 +10,7 @@ from html import escape
 from course_lib.grading.overview.charts import FEWEST, bar, marks_over_time, quartiles
 from course_lib.grading.overview.markup import Cell, document, grouped, percent, table
 from course_lib.grading.overview.misconceptions import OF_EXERCISE, UNTOUCHED, Misconception, misconception
-from course_lib.grading.overview.reading import ClassView, ExerciseView, PartView
+from course_lib.grading.overview.reading import ClassView, ExerciseView, PartView, by_count
 
 TITLE = "The class at a glance"
 _NEXT = 5                                # findings of the newest exercise that are named first
@@ -72,7 +72,7 @@ def _next(graded: Sequence[ExerciseView]) -> str:
     if not found:
         return f"<p>In the newest exercise, {_title(newest.name)}, everything that was begun is passed.</p>\n"
     rows = [(title, misconception(newest.name, kind).seen, count, *_answer(misconception(newest.name, kind)))
-            for (title, kind), count in found.most_common(_NEXT)]
+            for (title, kind), count in by_count(found)[:_NEXT]]
     return "<section><h2>For the next lecture</h2>\n" + table(
         f"What the newest exercise, {_title(newest.name)}, showed most often", ["part", "the check saw", "students", *_ANSWER],
         rows, numbers=(2,)) + "</section>\n"
@@ -98,7 +98,7 @@ def _findings(graded: Sequence[ExerciseView]) -> str:
     kinds = sum(found.values(), Counter())
     if not kinds:
         return "<p>Nothing was found.</p>\n"
-    rows = [(misconception("", kind).seen, total, *(found[name][kind] or ("zero", "–") for name in found)) for kind, total in kinds.most_common()]
+    rows = [(misconception("", kind).seen, total, *(found[name][kind] or ("zero", "–") for name in found)) for kind, total in by_count(kinds)]
     return ("<p>Of each part that is not passed, the finding that its author should repair first. Whoever has it in two parts counts twice.</p>\n"
             + table("How often each kind of finding occurred, by exercise", ["the check saw", "all", *(name[:2] for name in found)], rows,
                     numbers=range(1, len(found) + 2)))
@@ -115,8 +115,8 @@ def _ideas(graded: Sequence[ExerciseView]) -> str:
                 answered.setdefault(_answer(row), Counter())[seen, exercise.name[:2]] += times
     if not answered:
         return "<p>Nothing was found that a lesson answers.</p>\n"
-    rows = [("; ".join(dict.fromkeys(seen for seen, _ in found)), found.total(), _numbers({name for _, name in found}), *answer)
-            for answer, found in sorted(answered.items(), key=lambda one: -one[1].total())]
+    rows = [("; ".join(sorted({seen for seen, _ in found})), found.total(), _numbers({name for _, name in found}), *answer)
+            for answer, found in sorted(answered.items(), key=lambda one: (-one[1].total(), one[0]))]
     return ("<p>A finding says what a kernel did, not what its author thought. Take each line as a question to ask. An exercise's idea stands for "
             "its gates, what is looked at behind them, and the numbers that its functions predict.</p>\n"
             + table("Findings that a lesson answers, the most frequent first, and the misunderstanding that each may show",
@@ -136,7 +136,7 @@ def _marks(graded: Sequence[ExerciseView]) -> str:
     return (f"<p>Shares of the points that count, with lateness and corrections by hand, of those who have a result. With fewer than {FEWEST} "
             f"results none are shown, as they would tell whose they are.</p>\n{chart}"
             + table("Marks of each exercise, in the order in which they were due",
-                    ["exercise", "day", "results", "a quarter is below", "median", "a quarter is above"], rows, numbers=(2, 3, 4, 5)))
+                    ["exercise", "day", "results", "lower quartile", "median", "upper quartile"], rows, numbers=(2, 3, 4, 5)))
 
 
 def _quarters(marks):

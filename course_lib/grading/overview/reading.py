@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from course_lib.errors import CourseError
 from course_lib.grading.classroom import variants
@@ -24,6 +25,7 @@ from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.overview.misconceptions import BY_HAND, DRAWN, NUMBER, UNTOUCHED
 from course_lib.grading.registry import all_parts
 
+Kind = TypeVar("Kind", str, tuple[str, str])
 _DRAWN_ONLY = "passed on every input of the exercise, but not on those drawn for grading"      # as classroom/judging.py tells it
 
 
@@ -80,6 +82,15 @@ class ClassView:
         """Return the ids of those who have submitted nothing at all."""
         begun = frozenset[str]().union(*(exercise.submitted for exercise in self.exercises))
         return tuple(student for student in self.students if student not in begun)
+
+
+def by_count(found: Counter[Kind]) -> list[tuple[Kind, int]]:
+    """Return what was counted, the most frequent first and equals by name: an order that says nothing of who came first.
+
+    >>> by_count(Counter("bba"))
+    [('b', 2), ('a', 1)]
+    """
+    return sorted(found.items(), key=lambda one: (-one[1], one[0]))
 
 
 def read_class(classroom: Classroom) -> ClassView:

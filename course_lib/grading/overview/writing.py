@@ -10,7 +10,7 @@ from course_lib.grading.classroom.folders import Classroom, write
 from course_lib.grading.inventory.section import item_rows, section
 from course_lib.grading.overview.misconceptions import misconception
 from course_lib.grading.overview.page import page
-from course_lib.grading.overview.reading import ClassView, read_class
+from course_lib.grading.overview.reading import ClassView, by_count, read_class
 
 
 def overview(classroom: Classroom, names: bool = False) -> list[str]:
@@ -44,7 +44,7 @@ def _parts(view: ClassView) -> Iterable[Sequence[object]]:
 def _findings(view: ClassView) -> Iterable[Sequence[object]]:
     for exercise in view.exercises:
         for part in exercise.parts:
-            for kind, count in part.findings.most_common():
+            for kind, count in by_count(part.findings):
                 row = misconception(exercise.name, kind)
                 yield exercise.name, part.part, kind, count, row.idea, row.lesson, row.section
 

@@ -1,0 +1,212 @@
+"""The right answers to the twelve questions: each is computed, by the simulator, by arithmetic or from a recording, and so are wrong numbers."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib import data, simt
+from course_lib.arch import device
+from course_lib.grading.inventory.questions import load
+from course_lib.lessons.tiling import times
+from course_lib.model.occupancy import occupancy
+from course_lib.widgets.compute import evaluate
+
+ROOT = Path(__file__).parents[2]
+QUESTIONS = {question.key: question for question in load(ROOT).questions}
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+EDGE = """
+extern "C" __global__ void multiply(const float* A, const float* B, float* C) {
+    __shared__ float As[32][32], Bs[32][32];
+    const int tx = threadIdx.x, ty = threadIdx.y, row = 32 * blockIdx.y + ty, col = 32 * blockIdx.x + tx;
+    FIRST
+    float acc = 0;
+    for (int k0 = 0; k0 < 100; k0 += 32) {
+        As[ty][tx] = row < 100 && k0 + tx < 100 ? A[100 * row + k0 + tx] : 0.0f;
+        Bs[ty][tx] = k0 + ty < 100 && col < 100 ? B[100 * (k0 + ty) + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < 32; ++k) acc += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    if (row < 100 && col < 100) C[100 * row + col] = acc;
+}"""
+
+
+def right(key):
+    """Return the text of the right option."""
+    question = QUESTIONS[key]
+    return question.options[question.letters.index(question.right)].text
+
+
+def wrong(key, misconception):
+    """Return the text of the option behind which this misconception stands."""
+    return next(option.text for option in QUESTIONS[key].options if misconception in option.misconception)
+
+
+def numbers(text):
+    return [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)]
+
+
+def test_where_an_element_lies():
+    rows = np.lib.stride_tricks.as_strided(np.arange(240, dtype=np.float32), (20, 10), (48, 4))
+    (row, col), = np.argwhere(rows == 108 // 4)
+    assert right("stride") == f"row {row}, column {col}"
+    assert wrong("stride", "exchanged") == f"row {col}, column {row}"
+    assert wrong("stride", "number of columns") == f"row {27 // 10}, column {27 % 10}"
+    assert wrong("stride", "counts elements") == f"row {108 // 12}, column {108 % 12}"
+
+
+def test_what_neighbouring_threads_ask_for():
+    text = """extern "C" __global__ void step(const float* a, float* x, int thread, int far, int s) {
+        x[threadIdx.x] = a[thread * threadIdx.x + far * s]; }"""
+    a = np.zeros(32_000, np.float32)
+
+    def pieces(thread, far):
+        counts = {simt.launch(text, "step", 1, 32, [a, np.zeros(32, np.float32), np.int32(thread), np.int32(far), np.int32(s)]).counters[SECTORS]
+                  for s in (0, 1, 7, 500, 999)}
+        return counts.pop() if len(counts) == 1 else None
+
+    P, Q = pieces(1000, 1), pieces(1, 32)
+    assert right("together") == f"{P} in P, {Q} in Q"
+    assert wrong("together", "walks along") == f"{Q} in P, {P} in Q"
+    assert wrong("together", "delivery of its own") == "32 in both"
+    assert wrong("together", "amount of data") == f"{32 * 4 // 32} in both"
+
+
+def test_banks():
+    text = """extern "C" __global__ void read(float* out, int same, int times) {
+        __shared__ float s[256];
+        for (int w = threadIdx.x; w < 256; w += 32) s[w] = w;
+        __syncthreads();
+        out[threadIdx.x] = s[same + times * threadIdx.x]; }"""
+
+    def ticks(same, times):
+        return simt.launch(text, "read", 1, 32, [np.zeros(32, np.float32), np.int32(same), np.int32(times)]).counters[WAVEFRONTS]
+
+    assert right("banks") == f"{ticks(5, 0)} for the first, {ticks(0, 6)} for the second"
+    assert ticks(0, 6) == math.gcd(6, 32)
+    assert wrong("banks", "distance") == "1 for the first, 6 for the second"
+    assert wrong("banks", "never wait") == "1 for the first, 1 for the second"
+    assert wrong("banks", "same word") == f"32 for the first, {ticks(0, 6)} for the second"
+
+
+def test_use_what_was_brought_again():
+    square, long = (evaluate("sgemm_tiled", 128, {"BM": BM, "BN": BN, "BK": 16}, backend="sim").count("sectors") for BM, BN in ((32, 32), (64, 16)))
+    assert long == 1.25 * square
+    assert right("reuse") == "It becomes a quarter larger."
+    assert (1 / 64 / (1 / 32), 1 / 16 / (1 / 32)) == (0.5, 2), "by the longer side alone, and by the shorter one"
+
+
+def test_several_results_per_thread():
+    text = """extern "C" __global__ void product(float* out, int n) {
+        __shared__ volatile float a[64], b[64];
+        a[threadIdx.x] = b[threadIdx.x] = 1; a[threadIdx.x + 32] = b[threadIdx.x + 32] = 1;
+        __syncthreads();
+        float acc[4][2] = {};
+        for (int k = 0; k < n; ++k) {
+            float x[4], y[2];
+            for (int i = 0; i < 4; ++i) x[i] = a[(4 * k + i) % 64];
+            for (int j = 0; j < 2; ++j) y[j] = b[(2 * k + j) % 64];
+            for (int i = 0; i < 4; ++i) for (int j = 0; j < 2; ++j) acc[i][j] += x[i] * y[j];
+        }
+        float sum = 0;
+        for (int i = 0; i < 4; ++i) for (int j = 0; j < 2; ++j) sum += acc[i][j];
+        out[threadIdx.x] = sum; }"""
+    few, many = (simt.launch(text, "product", 1, 32, [np.zeros(32, np.float32), np.int32(n)]).counters for n in (8, 24))
+    loads, fused = (many[name] - few[name] for name in ("smsp__sass_inst_executed_op_shared_ld.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"))
+    assert float(right("registers")) == loads / (fused / 32)
+    assert [float(wrong("registers", words)) for words in ("both of its factors", "serve all", "only one of the two")] == [2, 2 / 8, 4 / 8]
+
+
+def test_how_much_fits_at_a_time():
+    fits = occupancy(device("H200"), 256, 64, 70 * 1024)
+    assert right("resident") == str(fits.blocks)
+    assert wrong("resident", "shared memory is not divided") == str(min(fits.limits[name] for name in ("warps", "registers", "blocks")))
+    assert wrong("resident", "number of threads") == str(fits.limits["warps"])
+    assert wrong("resident", "largest number") == str(fits.limits["blocks"])
+
+
+def test_what_hides_waiting():
+    """Recorded: 4 warps of a scheduler with one chain each, one with 4, and one with a single chain, in multiply-adds per cycle."""
+    rows = {(row["threads"], row["CHAINS"]): (row["low"] + row["high"]) / 2 for row in data.readings("micro").find(kernel="micro_chains")}
+    P, Q, alone = 4 / rows[512, 1], 4 / rows[128, 4], 1 / rows[128, 1]
+    assert right("waiting") == "Both the same, about one in each cycle"
+    assert P == pytest.approx(1, rel=0.1)
+    assert pytest.approx(1, rel=0.1) == Q
+    assert alone == pytest.approx(1 / 4, rel=0.05)
+
+
+def test_who_comes_first():
+    text = """extern "C" __global__ void turn(const float* a, float* b) {
+        __shared__ float s[64]; const int t = threadIdx.x; float x;
+        s[t] = a[t]; __syncthreads();
+        x = s[63 - t];
+        WAIT
+        s[t] = 2 * x; __syncthreads();
+        b[t] = s[63 - t]; }"""
+
+    def hazards(wait):
+        return {hazard.kind for hazard in simt.launch(text.replace("WAIT", wait), "turn", 1, 64,
+                                                      [np.ones(64, np.float32), np.zeros(64, np.float32)], racecheck=True).hazards}
+
+    assert hazards("")
+    assert not hazards("__syncthreads();")
+    assert right("order") == "Another wait() is missing between lines 3 and 4."
+
+
+def test_which_memory_limits():
+    rates = {"a faster main memory": 2000 / 1, "a faster shared memory": 16000 / 64, "faster arithmetic units": 1000}
+    text = QUESTIONS["limit"].text
+    assert {"64", "8", "1", "16,000", "4000", "2000", "1000"} == set(re.findall(r"\d+(?:,\d+)?", text))
+    assert min([*rates.values(), 4000 / 8]) == rates[right("limit")], "results in a nanosecond"
+    assert sum(rate == min(rates.values()) for rate in rates.values()) == 1
+
+
+def test_where_a_tile_leaves_the_matrix():
+    rng = np.random.default_rng(1)
+    A, B = (rng.standard_normal((100, 100)).astype(np.float32) for _ in range(2))
+
+    def is_right(first):
+        C = np.zeros((100, 100), np.float32)
+        simt.launch(EDGE.replace("FIRST", first), "multiply", (4, 4), (32, 32), [A, B, C])         # an access outside would be an error
+        return np.isclose(C, A.astype(float) @ B, atol=1e-3).all()
+
+    assert is_right("")
+    assert not is_right("if (row >= 100 || col >= 100) return;")
+    assert right("edge") == "Some elements inside C become wrong."
+
+
+def test_what_a_measurement_says():
+    """Recorded: tiles of 32 × 32 load half as many sectors as those of 16 × 16, and take as long within 2 %."""
+    _, small, large, _ = times.rungs()
+    assert small[1] == pytest.approx(2 * large[1])
+    assert small[2] == pytest.approx(large[2], rel=0.02)
+    assert right("counts") == "These bytes were not what P waited for."
+
+
+def test_rounding():
+    text = """extern "C" __global__ void add(float* out, float big, float one) {
+        float P = big, Q = 0;
+        for (int i = 0; i < 16; ++i) { P += one; Q += one; }
+        out[0] = P; out[1] = big + Q; }"""
+    out = np.zeros(2, np.float32)
+    simt.launch(text, "add", 1, 1, [out, np.float32(2**24), np.float32(1)])
+    assert numbers(right("sum")) == out.tolist()
+    assert numbers(wrong("sum", "more exact")) == out.tolist()[::-1]
+    assert {wrong("sum", "order"), wrong("sum", "whichever")} == {f"Both get {2**24 + 16:,}.", f"Both get {2**24:,}."}
+
+
+def test_every_question_has_a_test_here():
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert [key for key in QUESTIONS if f'right("{key}")' not in text] == []
+
+
+def test_each_question_names_a_section_of_a_lesson_that_exists():
+    for question in QUESTIONS.values():
+        cells = json.loads((ROOT / f"notebooks/{question.lesson}.ipynb").read_text(encoding="utf-8"))["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        assert f"## {question.section}\n" in f"{text}\n", question.key
