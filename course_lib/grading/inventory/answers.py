@@ -18,7 +18,7 @@ from course_lib.grading.inventory.form import PHASES
 from course_lib.grading.inventory.questions import UNSURE, Inventory
 
 FORM = "warp-by-warp"                # as form.js writes it
-MOST_BYTES = 20_000                  # of a file; one that the page makes has 600
+MOST_BYTES = 20_000                  # that are read of a file; one that the page makes has 600
 MOST_FILES = 20_000                  # of a zip file
 
 
@@ -42,8 +42,8 @@ def read_answers(data: bytes, inventory: Inventory) -> Answered:
         When it is not what the page makes, of these questions: it says what is wrong.
     """
     try:
-        found = json.loads(data[:MOST_BYTES + 1].decode("utf-8-sig"))
-        if len(data) > MOST_BYTES or found["questions"] != FORM:
+        found = json.loads(data[:MOST_BYTES].decode("utf-8-sig"))
+        if found["questions"] != FORM:
             raise ValueError
         student, phase, saved, answers = (found[name] for name in ("student", "phase", "saved", "answers"))
         time = datetime.fromisoformat(saved)
@@ -102,7 +102,7 @@ def _files(source: Path) -> Iterator[tuple[str, bytes | CourseError]]:
                 if path.suffix.lower() == ".zip":
                     yield from _members(file)
                 else:
-                    yield path.name, file.read(MOST_BYTES + 1)
+                    yield path.name, file.read(MOST_BYTES)
         except (CourseError, OSError) as error:
             yield path.name, error if isinstance(error, CourseError) else CourseError(str(error))
 
@@ -116,7 +116,7 @@ def _members(file):
     for info in members[:MOST_FILES]:
         try:
             with archive.open(info) as member:
-                yield info.filename, member.read(MOST_BYTES + 1)
+                yield info.filename, member.read(MOST_BYTES)
         except Exception as error:      # as above, and it becomes this file's line
             yield info.filename, CourseError(f"it cannot be read ({error})")
 
