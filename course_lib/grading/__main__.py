@@ -1,4 +1,4 @@
-"""The instructor's commands, `python -m course_lib.grading`: release, collect, grade, correct, feedback, grades, class, questions, the exchange's."""
+"""The instructor's commands, `python -m course_lib.grading`: from the release to grades, the class at a glance and the exchange."""
 
 import argparse
 import contextlib

@@ -1,4 +1,4 @@
-"""The class's page and the page of the twelve questions in Chromium: sizes, colours, paper, axe-core, the keyboard, and the file that is saved."""
+"""The class's page and the twelve questions in Chromium: sizes, colours, paper, axe-core, the keyboard, and the file that is saved."""
 
 import json
 from pathlib import Path

@@ -35,8 +35,8 @@ def classroom(tmp_path):
 
 def handed_in(**changes):
     """Return the bytes of a file as the page makes it, all answers right but for what is changed."""
-    made = {"questions": "warp-by-warp", "version": INVENTORY.version, "phase": "before", "student": "ada", "saved": "2030-10-01T10:00:00.000Z",
-            "answers": RIGHT}
+    made = {"questions": "warp-by-warp", "version": INVENTORY.version, "phase": "before", "student": "ada",
+            "saved": "2030-10-01T10:00:00.000Z", "answers": RIGHT}
     return json.dumps(made | changes).encode()
 
 
@@ -127,8 +127,9 @@ def test_without_a_roster_a_name_that_cannot_be_a_folder_is_refused(classroom, t
     assert not (classroom.folder / "questions").exists()
 
 
-# Four students and three questions, by hand. The totals 3, 2, 1, 0 have the mean 1.5 and the variance (1.5² + 0.5² + 0.5² + 1.5²) / 4 = 1.25.
-# p = 3/4, 2/4, 1/4, so Σ p (1 - p) = 3/16 + 4/16 + 3/16 = 0.625, and KR-20 = 3/2 · (1 - 0.625 / 1.25) = 0.75.
+# Four students and three questions, by hand. The totals 3, 2, 1, 0 have the mean 1.5 and the variance
+# (1.5² + 0.5² + 0.5² + 1.5²) / 4 = 1.25. p = 3/4, 2/4, 1/4, so
+# Σ p (1 - p) = 3/16 + 4/16 + 3/16 = 0.625, and KR-20 = 3/2 · (1 - 0.625 / 1.25) = 0.75.
 WORKED = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=float)
 
 
@@ -159,7 +160,6 @@ def test_what_has_no_value_is_none():
     assert kr20(np.array([[1.0], [0.0]])) is None
     same = analyse(given(np.ones((3, 3))), dict.fromkeys("abc", "a"))
     assert [item.discrimination for item in same.items] == [None] * 3
-    assert analyse([], RIGHT) is None
     assert normalised_gain(1, 0.5) is None
 
 

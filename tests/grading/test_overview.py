@@ -59,8 +59,8 @@ def hand_in(classroom, student, exercise=EXERCISE, when="2030-01-01T00:00:00+00:
 def result(classroom, student, kinds, exercise=EXERCISE, told="told", text="a kernel", key="k"):
     """Store a result with these kinds of its parts, "" for passed; the submission is there too."""
     asked = questions(read_notebook(ROOT / "exercises", exercise))
-    parts = [{"part": question.part, "name": question.name, "maximum": question.points, "points": 0 if kind else question.points, "text": text,
-              "passed": not kind, "kind": kind, "told": told, "html": ""} for question, kind in zip(asked, kinds)]
+    parts = [{"part": question.part, "name": question.name, "maximum": question.points, "points": 0 if kind else question.points,
+              "text": text, "passed": not kind, "kind": kind, "told": told, "html": ""} for question, kind in zip(asked, kinds)]
     path = classroom.result(student, exercise)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({
@@ -72,8 +72,8 @@ def result(classroom, student, kinds, exercise=EXERCISE, told="told", text="a ke
 def kinds_of_the_judge():
     """Return every kind that the code gives a finding or a judgement: literal first arguments, and the tables of names."""
     found = {*ORDER, *(kind for _, kind in _KINDS)}
-    files = [*(LIBRARY / "grading/judge").glob("*.py"), LIBRARY / "check/reports.py", LIBRARY / "check/trials.py", LIBRARY / "grading/classroom/judging.py",
-             LIBRARY / "grading/classroom/grade.py"]
+    others = ("check/reports.py", "check/trials.py", "grading/classroom/judging.py", "grading/classroom/grade.py")
+    files = [*(LIBRARY / "grading/judge").glob("*.py"), *(LIBRARY / name for name in others)]
     for node in itertools.chain.from_iterable(ast.walk(ast.parse(file.read_text(encoding="utf-8"))) for file in files):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Finding", "_told"):
             argument = node.args[1 if node.func.id == "_told" else 0]
@@ -86,8 +86,10 @@ def kinds_of_the_judge():
 
 def kinds_that_were_met():
     """Return the kinds in the headers of the wrong kernels, and those that hostile answers are told."""
-    headers = [re.search(r"Must fail for ([a-z ]+)", path.read_text(encoding="utf-8")) for path in ROOT.glob("tests/wrong_kernels/*/*") if path.is_file()]
-    told = re.findall(r"\| \d+ \| (\w+: [a-z ]+(?:; \w+: [a-z ]+)*) \|", (ROOT / "docs/grading.md").read_text(encoding="utf-8"))
+    kernels = (path.read_text(encoding="utf-8") for path in ROOT.glob("tests/wrong_kernels/*/*") if path.is_file())
+    headers = [re.search(r"Must fail for ([a-z ]+)", text) for text in kernels]
+    text = (ROOT / "docs/grading.md").read_text(encoding="utf-8")
+    told = re.findall(r"\| \d+ \| (\w+: [a-z ]+(?:; \w+: [a-z ]+)*) \|", text)
     return {header[1].strip() for header in headers if header} | {one.split(": ")[1].strip() for line in told for one in line.split("; ")}
 
 
@@ -161,7 +163,8 @@ def test_what_belongs_to_nobody_or_is_damaged_is_said_and_not_counted(classroom,
 
 def test_a_kernel_that_is_wrong_on_drawn_sizes_is_recognised_by_what_it_is_told(classroom, monkeypatch):
     finding = Finding("wrong", "C[0][0] is wrong")
-    monkeypatch.setattr(judging, "_timed", lambda text, spec, seed, engine: Verdict(spec.title, seed is None, () if seed is None else (finding,)))
+    monkeypatch.setattr(judging, "_timed", lambda text, spec, seed, engine:
+                        Verdict(spec.title, seed is None, () if seed is None else (finding,)))
     told = judging.judged("", all_parts()[EXERCISE, "tile"], 1, None)["told"]
     result(classroom, "ada", ["", "wrong", ""], told=told)
     assert read_class(classroom).exercises[0].parts[1].findings == Counter({DRAWN: 1})
@@ -179,7 +182,8 @@ def a_class(folder, order, name="{}"):
     for phase, student in itertools.product(("before", "after"), ids):
         path = found.folder / "questions" / student / f"{phase}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(inventory | {"phase": phase, "student": student, "answers": {key: rng.choice("abcd?") for key in keys}}), encoding="utf-8")
+        answered = {"phase": phase, "student": student, "answers": {key: rng.choice("abcd?") for key in keys}}
+        path.write_text(json.dumps(inventory | answered), encoding="utf-8")
     return found
 
 

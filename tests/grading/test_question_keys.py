@@ -1,4 +1,4 @@
-"""The right answers to the twelve questions: each is computed, by the simulator, by arithmetic or from a recording, and so are wrong numbers."""
+"""The right answers to the twelve questions, computed: by the simulator, by arithmetic or from a recording. So are wrong numbers."""
 
 import json
 import math
@@ -66,13 +66,14 @@ def test_what_neighbouring_threads_ask_for():
     a = np.zeros(32_000, np.float32)
 
     def pieces(thread, far):
-        counts = {simt.launch(text, "step", 1, 32, [a, np.zeros(32, np.float32), np.int32(thread), np.int32(far), np.int32(s)]).counters[SECTORS]
-                  for s in (0, 1, 7, 500, 999)}
+        x, counts = np.zeros(32, np.float32), set()
+        for s in (0, 1, 7, 500, 999):
+            counts.add(simt.launch(text, "step", 1, 32, [a, x, np.int32(thread), np.int32(far), np.int32(s)]).counters[SECTORS])
         return counts.pop() if len(counts) == 1 else None
 
-    P, Q = pieces(1000, 1), pieces(1, 32)
-    assert right("together") == f"{P} in P, {Q} in Q"
-    assert wrong("together", "walks along") == f"{Q} in P, {P} in Q"
+    apart, beside = pieces(1000, 1), pieces(1, 32)
+    assert right("together") == f"{apart} in P, {beside} in Q"
+    assert wrong("together", "walks along") == f"{beside} in P, {apart} in Q"
     assert wrong("together", "delivery of its own") == "32 in both"
     assert wrong("together", "amount of data") == f"{32 * 4 // 32} in both"
 
@@ -95,7 +96,8 @@ def test_banks():
 
 
 def test_use_what_was_brought_again():
-    square, long = (evaluate("sgemm_tiled", 128, {"BM": BM, "BN": BN, "BK": 16}, backend="sim").count("sectors") for BM, BN in ((32, 32), (64, 16)))
+    square, long = (evaluate("sgemm_tiled", 128, {"BM": BM, "BN": BN, "BK": 16}, backend="sim").count("sectors")
+                    for BM, BN in ((32, 32), (64, 16)))
     assert long == 1.25 * square
     assert right("reuse") == "It becomes a quarter larger."
     assert (1 / 64 / (1 / 32), 1 / 16 / (1 / 32)) == (0.5, 2), "by the longer side alone, and by the shorter one"
@@ -117,7 +119,8 @@ def test_several_results_per_thread():
         for (int i = 0; i < 4; ++i) for (int j = 0; j < 2; ++j) sum += acc[i][j];
         out[threadIdx.x] = sum; }"""
     few, many = (simt.launch(text, "product", 1, 32, [np.zeros(32, np.float32), np.int32(n)]).counters for n in (8, 24))
-    loads, fused = (many[name] - few[name] for name in ("smsp__sass_inst_executed_op_shared_ld.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"))
+    loads, fused = (many[name] - few[name] for name in ("smsp__sass_inst_executed_op_shared_ld.sum",
+                                                        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"))
     assert float(right("registers")) == loads / (fused / 32)
     assert [float(wrong("registers", words)) for words in ("both of its factors", "serve all", "only one of the two")] == [2, 2 / 8, 4 / 8]
 
@@ -133,10 +136,10 @@ def test_how_much_fits_at_a_time():
 def test_what_hides_waiting():
     """Recorded: 4 warps of a scheduler with one chain each, one with 4, and one with a single chain, in multiply-adds per cycle."""
     rows = {(row["threads"], row["CHAINS"]): (row["low"] + row["high"]) / 2 for row in data.readings("micro").find(kernel="micro_chains")}
-    P, Q, alone = 4 / rows[512, 1], 4 / rows[128, 4], 1 / rows[128, 1]
+    groups, chains, alone = 4 / rows[512, 1], 4 / rows[128, 4], 1 / rows[128, 1]
     assert right("waiting") == "Both the same, about one in each cycle"
-    assert P == pytest.approx(1, rel=0.1)
-    assert pytest.approx(1, rel=0.1) == Q
+    assert groups == pytest.approx(1, rel=0.1)
+    assert chains == pytest.approx(1, rel=0.1)
     assert alone == pytest.approx(1 / 4, rel=0.05)
 
 

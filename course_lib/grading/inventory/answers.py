@@ -52,7 +52,8 @@ def read_answers(data: bytes, inventory: Inventory) -> Answered:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise CourseError("it is no file of answers to the twelve questions") from None
     if found.get("version") != inventory.version:
-        raise CourseError(f"it answers version {str(found.get('version'))[:20]!r} of the questions, and these are version {inventory.version}")
+        version = str(found.get("version"))[:20]
+        raise CourseError(f"it answers version {version!r} of the questions, and these are version {inventory.version}")
     known = {question.key: {*question.letters, UNSURE} for question in inventory.questions}
     if set(answers) != set(known) or not all(isinstance(letter, str) and letter in known[name] for name, letter in answers.items()):
         raise CourseError("it has other questions or answers than the page offers")

@@ -12,29 +12,24 @@ from pathlib import Path
 from course_lib.grading.inventory.questions import UNSURE, Inventory, Question
 
 PHASES = {"before": "before the course", "after": "after the course"}
-_STYLE = """:root { color-scheme: light dark; --ink: #222; --paper: #fff; --line: #bbb; --panel: #f5f5f5; --link: #005a9c }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #181818; --line: #666; --panel: #242424; --link: #7cc4ff } }
-body { font: 17px/1.55 system-ui, sans-serif; max-width: 44rem; margin: 1.5rem auto; padding: 0 1rem; color: var(--ink); background: var(--paper) }
-fieldset { border: 1px solid var(--line); border-radius: 6px; margin: 1.6rem 0; padding: .4rem 1rem 1rem; min-width: 0 } legend { font-weight: 600 }
-pre { background: var(--panel); padding: .6rem; overflow-x: auto } label.option { display: flex; gap: .6rem; padding: .3rem 0 }
-input[type=radio] { margin-top: .35rem; flex: none } input[type=text] { font: inherit; padding: .3rem .5rem; max-width: 100% }
-button { font: inherit; padding: .5rem 1.2rem } :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
-@media print { fieldset { break-inside: avoid } }"""
 
 
 def form(inventory: Inventory, phase: str) -> str:
     """Return the page of a phase, "before" or "after"."""
     title = f"Twelve questions, {PHASES[phase]}"
-    script = Path(__file__).with_name("form.js").read_text(encoding="utf-8")
+    script, style = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("form.js", "form.css"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     asked = "".join(_fieldset(question, number) for number, question in enumerate(inventory.questions, 1))
-    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{title}</title><style>{_STYLE}</style></head><body><main>\n'
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{title}</title><style>{style}</style></head>'
+            "<body><main>\n"
             f"<h1>{title}</h1>\n{_intro(phase)}"
             f'<form data-version="{inventory.version}" data-phase="{phase}" autocomplete="off">\n'
             '<p><label for="student">Your user name on the learning platform:</label><br><input type="text" id="student" name="student" '
-            f'maxlength="100"></p>\n{asked}<p><button>Save my answers</button></p>\n<p id="says" role="status" aria-live="polite"></p></form>\n'
+            f'maxlength="100"></p>\n{asked}<p><button>Save my answers</button></p>\n'
+            '<p id="says" role="status" aria-live="polite"></p></form>\n'
             f"<noscript><p><strong>This page needs JavaScript to save your answers.</strong></p></noscript></main><script>{script}</script>"
             "</body></html>\n")
 
@@ -44,12 +39,14 @@ def _intro(phase):
              else "You have seen these questions at the beginning.")
     return (f"<p>Nothing here is marked. The answers tell your instructor what the course has to explain better. {again}</p>\n"
             "<p>Each question tells everything that it needs. Please answer alone, without books, the web, or a program, and do not guess: "
-            '<q>I do not know yet</q> is a good answer. At the end the page gives you a small file to hand in. It sends nothing by itself.</p>\n')
+            "<q>I do not know yet</q> is a good answer. At the end the page gives you a small file to hand in. "
+            "It sends nothing by itself.</p>\n")
 
 
 def _fieldset(question: Question, number: int) -> str:
     code = f"<pre><code>{escape(question.code)}</code></pre>" if question.code else ""
     choices = [*zip(question.letters, (option.text for option in question.options), strict=True), (UNSURE, "I do not know yet.")]
-    options = "".join(f'<label class="option"><input type="radio" name="{question.key}" value="{letter}"><span>{escape(text)}</span></label>'
-                      for letter, text in choices)
-    return (f'<fieldset data-number="{number}"><legend>Question {number}</legend><p>{escape(question.text)}</p>{code}\n{options}</fieldset>\n')
+    options = "".join(f'<label class="option"><input type="radio" name="{question.key}" value="{letter}">'
+                      f"<span>{escape(text)}</span></label>" for letter, text in choices)
+    return (f'<fieldset data-number="{number}"><legend>Question {number}</legend><p>{escape(question.text)}</p>{code}\n'
+            f"{options}</fieldset>\n")

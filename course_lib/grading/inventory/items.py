@@ -42,16 +42,14 @@ class Analysis:
     items: tuple[Item, ...]
 
 
-def analyse(answers: Sequence[Mapping[str, str]], key: Mapping[str, str]) -> Analysis | None:
-    """Return what the answers of some students say of each question; None without answers.
+def analyse(answers: Sequence[Mapping[str, str]], key: Mapping[str, str]) -> Analysis:
+    """Return what the answers of one student or more say of each question.
 
     Parameters
     ----------
     key
         Question -> the right letter.
     """
-    if not answers:
-        return None
     scores = np.array([[given[name] == right for name, right in key.items()] for given in answers], dtype=float)
     items = tuple(Item(name, float(scores[:, at].mean()), _correlation(scores[:, at], np.delete(scores, at, axis=1).sum(axis=1)),
                        Counter(given[name] for given in answers)) for at, name in enumerate(key))

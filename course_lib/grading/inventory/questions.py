@@ -72,8 +72,9 @@ def load(root: Path) -> Inventory:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{FILE} cannot be read: {error}") from error
     questions = tuple(_question(table, f"{FILE}, question {number}") for number, table in enumerate(found.get("question", []), 1))
-    if len({question.key for question in questions}) != COUNT:
-        raise CourseError(f"{FILE} has {len(questions)} questions with {len({q.key for q in questions})} keys; it must have {COUNT} of each")
+    keys = {question.key for question in questions}
+    if len(keys) != COUNT or len(questions) != COUNT:
+        raise CourseError(f"{FILE} has {len(questions)} questions with {len(keys)} keys; it must have {COUNT} of each")
     if not isinstance(found.get("version"), int):
         raise CourseError(f"{FILE} must say its version, a whole number")
     return Inventory(found["version"], questions)
@@ -89,7 +90,7 @@ def _question(table, where):
     right = sum(not option.misconception for option in options)
     if not 3 <= len(options) <= len(LETTERS) or right != 1:
         raise CourseError(f"{where} has {len(options)} options, {right} of them right; it needs 3 to {len(LETTERS)}, and one that is right")
-    return Question(*(table[name] for name in names), table.get("code", "").strip("\n"), options)
+    return Question(**{name: table[name] for name in names}, code=table.get("code", "").strip("\n"), options=options)
 
 
 def _option(table, where):

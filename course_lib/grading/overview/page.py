@@ -35,7 +35,8 @@ def page(view: ClassView, questions: str, day: str, names: bool = False) -> str:
     warning = "<p><strong>This page names students. It is not for a projector.</strong></p>" if names else ""
     body = {"begun": _not_begun(view, names), "questions": questions}
     if graded:
-        body |= {"passed": _passed(graded, len(view.students)), "findings": _findings(graded), "ideas": _ideas(graded), "marks": _marks(graded)}
+        body |= {"passed": _passed(graded, len(view.students)), "findings": _findings(graded), "ideas": _ideas(graded),
+                 "marks": _marks(graded)}
     there = [(name, words) for name, words in _SECTIONS if name in body]
     links = "".join(f'<li><a href="#{name}">{words}</a></li>' for name, words in there)
     sections = "".join(f'<section aria-labelledby="{name}"><h2 id="{name}">{words}</h2>\n{body[name]}</section>\n' for name, words in there)
@@ -98,8 +99,10 @@ def _findings(graded: Sequence[ExerciseView]) -> str:
     kinds = sum(found.values(), Counter())
     if not kinds:
         return "<p>Nothing was found.</p>\n"
-    rows = [(misconception("", kind).seen, total, *(found[name][kind] or ("zero", "–") for name in found)) for kind, total in by_count(kinds)]
-    return ("<p>Of each part that is not passed, the finding that its author should repair first. Whoever has it in two parts counts twice.</p>\n"
+    rows = [(misconception("", kind).seen, total, *(found[name][kind] or ("zero", "–") for name in found))
+            for kind, total in by_count(kinds)]
+    return ("<p>Of each part that is not passed, the finding that its author should repair first. Whoever has it in two parts counts "
+            "twice.</p>\n"
             + table("How often each kind of finding occurred, by exercise", ["the check saw", "all", *(name[:2] for name in found)], rows,
                     numbers=range(1, len(found) + 2)))
 
@@ -117,8 +120,8 @@ def _ideas(graded: Sequence[ExerciseView]) -> str:
         return "<p>Nothing was found that a lesson answers.</p>\n"
     rows = [("; ".join(sorted({seen for seen, _ in found})), found.total(), _numbers({name for _, name in found}), *answer)
             for answer, found in sorted(answered.items(), key=lambda one: (-one[1].total(), one[0]))]
-    return ("<p>A finding says what a kernel did, not what its author thought. Take each line as a question to ask. An exercise's idea stands for "
-            "its gates, what is looked at behind them, and the numbers that its functions predict.</p>\n"
+    return ("<p>A finding says what a kernel did, not what its author thought. Take each line as a question to ask. An exercise's idea "
+            "stands for its gates, what is looked at behind them, and the numbers that its functions predict.</p>\n"
             + table("Findings that a lesson answers, the most frequent first, and the misunderstanding that each may show",
                     ["the check saw", "parts", "exercises", *_ANSWER], rows, numbers=(1,)))
 
@@ -130,11 +133,12 @@ def _numbers(names):
 
 def _marks(graded: Sequence[ExerciseView]) -> str:
     shown = [(exercise.name[:2], _day(exercise), list(exercise.marks.values())) for exercise in graded if exercise.graded >= FEWEST]
-    chart = (f'<figure><div class="scroll" role="region" tabindex="0" aria-label="Marks over time">{marks_over_time(shown)}</div></figure>\n'
-             if shown else "")
-    rows = [(_title(exercise.name), _day(exercise) or "–", exercise.graded, *_quarters(list(exercise.marks.values()))) for exercise in graded]
-    return (f"<p>Shares of the points that count, with lateness and corrections by hand, of those who have a result. With fewer than {FEWEST} "
-            f"results none are shown, as they would tell whose they are.</p>\n{chart}"
+    chart = ('<figure><div class="scroll" role="region" tabindex="0" aria-label="Marks over time">'
+             f"{marks_over_time(shown)}</div></figure>\n" if shown else "")
+    rows = [(_title(exercise.name), _day(exercise) or "–", exercise.graded, *_quarters(list(exercise.marks.values())))
+            for exercise in graded]
+    return (f"<p>Shares of the points that count, with lateness and corrections by hand, of those who have a result. With fewer than "
+            f"{FEWEST} results none are shown, as they would tell whose they are.</p>\n{chart}"
             + table("Marks of each exercise, in the order in which they were due",
                     ["exercise", "day", "results", "lower quartile", "median", "upper quartile"], rows, numbers=(2, 3, 4, 5)))
 
@@ -169,8 +173,8 @@ def _everybody(view: ClassView) -> str:
 
     rows = [(name or student, *(mark(exercise, student) for exercise in view.exercises))
             for student, name in sorted(view.students.items(), key=lambda one: (one[1] or one[0]).casefold())]
-    return table("The marks of everybody. A dash: nothing submitted.", ["student", *(exercise.name[:2] for exercise in view.exercises)], rows,
-                 numbers=range(1, len(view.exercises) + 1))
+    return table("The marks of everybody. A dash: nothing submitted.",
+                 ["student", *(exercise.name[:2] for exercise in view.exercises)], rows, numbers=range(1, len(view.exercises) + 1))
 
 
 def _answer(row: Misconception) -> tuple[Cell, Cell]:

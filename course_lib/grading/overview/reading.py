@@ -159,7 +159,8 @@ def _texts(released):
     return answers(released, questions(released)).texts
 
 
-def _exercise(classroom: Classroom, name: str, submitted: set[str], results: Mapping[str, Result], starters: Mapping[str, str]) -> ExerciseView:
+def _exercise(classroom: Classroom, name: str, submitted: set[str], results: Mapping[str, Result],
+              starters: Mapping[str, str]) -> ExerciseView:
     lateness = {student: late(classroom, student, name) for student in submitted}
     times = [datetime.fromisoformat(found.submitted) for found in lateness.values() if found.submitted]
     timed = [time.timestamp() for time in times if time.tzinfo]
