@@ -12,6 +12,7 @@ from course_lib.grading.inventory.questions import load
 from course_lib.grading.overview.writing import overview
 
 pytestmark = pytest.mark.browser
+PAPER = 717                    # pixels of CSS that A4 has between its margins
 INVENTORY = load(Path(__file__).parents[2])
 
 
@@ -57,8 +58,10 @@ def test_nothing_sticks_out_and_axe_finds_nothing_serious(open_page, name, width
 
 
 def test_on_paper_tables_are_not_cut_off_and_the_paper_is_white(open_page):
-    tab = open_page("class", 760, color_scheme="dark")
+    tab = open_page("class", PAPER, color_scheme="dark")
     tab.emulate_media(media="print")
+    assert tab.evaluate("Math.max(...[...document.querySelectorAll('table, .chart')].map(e => e.getBoundingClientRect().right))") <= PAPER
+    assert tab.evaluate("getComputedStyle(document.querySelector('.chart')).maxWidth") == "100%"
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert tab.evaluate("[...document.querySelectorAll('.scroll')].every(e => getComputedStyle(e).overflowX === 'visible')")
     assert not tab.locator("nav").is_visible()

@@ -193,4 +193,4 @@ def _title(name):
 
 
 def _day(exercise):
-    return exercise.when.strftime("%d %b") if exercise.when else ""
+    return exercise.when.strftime("%d\N{NO-BREAK SPACE}%b") if exercise.when else ""
