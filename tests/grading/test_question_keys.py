@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from course_lib import data, simt
 from course_lib.arch import device
 from course_lib.grading.inventory.questions import load
 from course_lib.lessons.tiling import times
+from course_lib.lessons.unrolling import experiments
 from course_lib.model.occupancy import occupancy
 from course_lib.widgets.compute import evaluate
 
@@ -23,16 +25,15 @@ EDGE = """
 extern "C" __global__ void multiply(const float* A, const float* B, float* C) {
     __shared__ float As[32][32], Bs[32][32];
     const int tx = threadIdx.x, ty = threadIdx.y, row = 32 * blockIdx.y + ty, col = 32 * blockIdx.x + tx;
-    FIRST
     float acc = 0;
     for (int k0 = 0; k0 < 100; k0 += 32) {
-        As[ty][tx] = row < 100 && k0 + tx < 100 ? A[100 * row + k0 + tx] : 0.0f;
-        Bs[ty][tx] = k0 + ty < 100 && col < 100 ? B[100 * (k0 + ty) + col] : 0.0f;
+        if (k0 + tx < 100) As[ty][tx] = A[100 * row + k0 + tx]; ELSE_A
+        if (k0 + ty < 100) Bs[ty][tx] = B[96 * (k0 + ty) + col]; ELSE_B
         __syncthreads();
         for (int k = 0; k < 32; ++k) acc += As[ty][k] * Bs[k][tx];
         __syncthreads();
     }
-    if (row < 100 && col < 100) C[100 * row + col] = acc;
+    C[96 * row + col] = acc;
 }"""
 
 
@@ -79,28 +80,29 @@ def test_what_neighbouring_threads_ask_for():
 
 
 def test_banks():
-    text = """extern "C" __global__ void read(float* out, int same, int times) {
-        __shared__ float s[256];
-        for (int w = threadIdx.x; w < 256; w += 32) s[w] = w;
+    text = """extern "C" __global__ void read(float* out, const int* which) {
+        __shared__ float s[128];
+        for (int w = threadIdx.x; w < 128; w += 32) s[w] = w;
         __syncthreads();
-        out[threadIdx.x] = s[same + times * threadIdx.x]; }"""
+        out[threadIdx.x] = s[which[threadIdx.x]]; }"""
 
-    def ticks(same, times):
-        return simt.launch(text, "read", 1, 32, [np.zeros(32, np.float32), np.int32(same), np.int32(times)]).counters[WAVEFRONTS]
+    def ticks(words):
+        return simt.launch(text, "read", 1, 32, [np.zeros(32, np.float32), np.array(words, np.int32)]).counters[WAVEFRONTS]
 
-    assert right("banks") == f"{ticks(5, 0)} for the first, {ticks(0, 6)} for the second"
-    assert ticks(0, 6) == math.gcd(6, 32)
-    assert wrong("banks", "distance") == "1 for the first, 6 for the second"
+    lanes = [32 * (t // 8) + 2 * (t % 8) for t in range(32)]
+    said = [int(number) for number in re.findall(r"\d+", QUESTIONS["banks"].text.partition("Then")[2])]
+    assert said == [n for t in (0, 8, 16, 24) for n in (t, t + 7, *lanes[t:t + 2], *lanes[t + 2:t + 3] * (t == 0), lanes[t + 7])]
+    assert right("banks") == f"{ticks([5] * 32)} for the first, {ticks(lanes)} for the second"
+    assert wrong("banks", "distance") == f"1 for the first, {lanes[1] - lanes[0]} for the second"
     assert wrong("banks", "never wait") == "1 for the first, 1 for the second"
-    assert wrong("banks", "same word") == f"32 for the first, {ticks(0, 6)} for the second"
+    assert wrong("banks", "same word") == f"32 for the first, {ticks(lanes)} for the second"
 
 
 def test_use_what_was_brought_again():
-    square, long = (evaluate("sgemm_tiled", 128, {"BM": BM, "BN": BN, "BK": 16}, backend="sim").count("sectors")
-                    for BM, BN in ((32, 32), (64, 16)))
-    assert long == 1.25 * square
-    assert right("reuse") == "It becomes a quarter larger."
-    assert (1 / 64 / (1 / 32), 1 / 16 / (1 / 32)) == (0.5, 2), "by the longer side alone, and by the shorter one"
+    square, long = (evaluate("sgemm_tiled", 128, {"BM": BM, "BN": 16, "BK": 16}, backend="sim").count("sectors") for BM in (16, 64))
+    assert right("reuse") == f"{Fraction(long, square)} of them"
+    assert wrong("reuse", "area") == f"{Fraction(math.isqrt(16 * 16), math.isqrt(64 * 16))} of them"
+    assert wrong("reuse", "number of tiles") == f"{Fraction(16 * 16, 64 * 16)} of them"
 
 
 def test_several_results_per_thread():
@@ -108,21 +110,22 @@ def test_several_results_per_thread():
         __shared__ volatile float a[64], b[64];
         a[threadIdx.x] = b[threadIdx.x] = 1; a[threadIdx.x + 32] = b[threadIdx.x + 32] = 1;
         __syncthreads();
-        float acc[4][2] = {};
+        float acc[6][3] = {};
         for (int k = 0; k < n; ++k) {
-            float x[4], y[2];
-            for (int i = 0; i < 4; ++i) x[i] = a[(4 * k + i) % 64];
-            for (int j = 0; j < 2; ++j) y[j] = b[(2 * k + j) % 64];
-            for (int i = 0; i < 4; ++i) for (int j = 0; j < 2; ++j) acc[i][j] += x[i] * y[j];
+            float x[6], y[3];
+            for (int i = 0; i < 6; ++i) x[i] = a[(6 * k + i) % 64];
+            for (int j = 0; j < 3; ++j) y[j] = b[(3 * k + j) % 64];
+            for (int i = 0; i < 6; ++i) for (int j = 0; j < 3; ++j) acc[i][j] += x[i] * y[j];
         }
         float sum = 0;
-        for (int i = 0; i < 4; ++i) for (int j = 0; j < 2; ++j) sum += acc[i][j];
+        for (int i = 0; i < 6; ++i) for (int j = 0; j < 3; ++j) sum += acc[i][j];
         out[threadIdx.x] = sum; }"""
     few, many = (simt.launch(text, "product", 1, 32, [np.zeros(32, np.float32), np.int32(n)]).counters for n in (8, 24))
     loads, fused = (many[name] - few[name] for name in ("smsp__sass_inst_executed_op_shared_ld.sum",
                                                         "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"))
-    assert float(right("registers")) == loads / (fused / 32)
-    assert [float(wrong("registers", words)) for words in ("both of its factors", "serve all", "only one of the two")] == [2, 2 / 8, 4 / 8]
+    assert right("registers") == str(Fraction(32 * loads, fused))
+    assert [wrong("registers", words) for words in ("both of its factors", "serve all", "only one of the two")] == [
+        "2", str(Fraction(2, 18)), str(Fraction(6, 18))]
 
 
 def test_how_much_fits_at_a_time():
@@ -171,24 +174,29 @@ def test_which_memory_limits():
 
 def test_where_a_tile_leaves_the_matrix():
     rng = np.random.default_rng(1)
-    A, B = (rng.standard_normal((100, 100)).astype(np.float32) for _ in range(2))
+    A, B = rng.standard_normal((96, 100)).astype(np.float32), rng.standard_normal((100, 96)).astype(np.float32)
 
-    def is_right(first):
-        C = np.zeros((100, 100), np.float32)
-        simt.launch(EDGE.replace("FIRST", first), "multiply", (4, 4), (32, 32), [A, B, C])         # an access outside would be an error
-        return np.isclose(C, A.astype(float) @ B, atol=1e-3).all()
+    def share_right(zeros):
+        C, text = np.zeros((96, 96), np.float32), EDGE
+        for name in "AB":
+            text = text.replace(f"ELSE_{name}", f"else {name}s[ty][tx] = 0;" if zeros else "")
+        simt.launch(text, "multiply", (3, 3), (32, 32), [A, B, C])
+        return np.isclose(C, A.astype(float) @ B, atol=1e-3, rtol=0).mean()
 
-    assert is_right("")
-    assert not is_right("if (row >= 100 || col >= 100) return;")
-    assert right("edge") == "Some elements inside C become wrong."
+    assert share_right(zeros=True) == 1
+    assert share_right(zeros=False) < 0.001, "all but what chance makes right"
+    assert right("edge") == "all of them"
 
 
 def test_what_a_measurement_says():
-    """Recorded: tiles of 32 × 32 load half as many sectors as those of 16 × 16, and take as long within 2 %."""
+    """Recorded: neither count has to move the time. Half as many sectors take as long within 2 %, and so do a third fewer instructions."""
     _, small, large, _ = times.rungs()
     assert small[1] == pytest.approx(2 * large[1])
     assert small[2] == pytest.approx(large[2], rel=0.02)
-    assert right("counts") == "These bytes were not what P waited for."
+    before, after = experiments.pairs()["A third fewer instructions"]
+    assert after.instructions == pytest.approx(2 / 3 * before.instructions, rel=0.02)
+    assert after.ms == pytest.approx(before.ms, rel=0.03)
+    assert right("counts").startswith("That cannot be told without a version that changes only one")
 
 
 def test_rounding():
