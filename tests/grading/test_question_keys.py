@@ -196,7 +196,7 @@ def test_what_a_measurement_says():
     before, after = experiments.pairs()["A third fewer instructions"]
     assert after.instructions == pytest.approx(2 / 3 * before.instructions, rel=0.02)
     assert after.ms == pytest.approx(before.ms, rel=0.03)
-    assert right("counts").startswith("That cannot be told without a version that changes only one")
+    assert right("counts").startswith("that cannot be told without a version that changes only one")
 
 
 def test_rounding():
