@@ -153,10 +153,10 @@ def test_what_belongs_to_nobody_or_is_damaged_is_said_and_not_counted(classroom,
     classroom.result("cyd", EXERCISE).parent.mkdir(parents=True)
     classroom.result("cyd", EXERCISE).write_text("{", encoding="utf-8")
     view = read_class(classroom)
-    assert (view.strangers, len(view.damaged), view.exercises[0].graded) == (1, 1, 1)
+    assert (view.others, len(view.damaged), view.exercises[0].graded) == (1, 1, 1)
     html = page(view, "", "today")
-    assert "1 submissions are of people who are not on the roster" in html
-    assert "1 stored results are damaged" in html
+    assert "not on the roster, which are not counted here: 1." in html
+    assert "damaged, and left out: 1." in html
     assert main(["--root", str(classroom.root), "class"]) == 0
     assert "delete it, and `make grade` makes it anew" in capsys.readouterr().out
 

@@ -57,10 +57,10 @@ def _remarks(view):
     said = []
     if not view.has_roster:
         said.append("There is no grading/roster.csv, so the class is whoever submitted something, and nobody can be missing.")
-    if view.strangers:
-        said.append(f"{view.strangers} submissions are of people who are not on the roster. They are not counted here.")
+    if view.others:
+        said.append(f"Submissions of people who are not on the roster, which are not counted here: {view.others}.")
     if view.damaged:
-        said.append(f"{len(view.damaged)} stored results are damaged and left out. make grade makes them anew.")
+        said.append(f"Stored results that are damaged, and left out: {len(view.damaged)}. After they are deleted, make grade makes them anew.")
     return "".join(f"<p>{escape(words)}</p>\n" for words in said)
 
 

@@ -73,7 +73,7 @@ class ClassView:
 
     students: Mapping[str, str]
     exercises: tuple[ExerciseView, ...]
-    strangers: int = 0
+    others: int = 0
     damaged: tuple[str, ...] = ()
     has_roster: bool = True
 
@@ -113,8 +113,8 @@ def read_class(classroom: Classroom) -> ClassView:
                        {student: result for student, result in results[name].items() if student in students}, starters.get(name, {}))
              for name in used]
     views.sort(key=lambda view: (view.when is None, view.when.timestamp() if view.when else 0, view.name))
-    strangers = sum(len(found - students.keys()) for found in submitted.values())
-    return ClassView(students, tuple(views), strangers, tuple(damaged), bool(roster))
+    others = sum(len(found - students.keys()) for found in submitted.values())
+    return ClassView(students, tuple(views), others, tuple(damaged), bool(roster))
 
 
 def _results(classroom: Classroom, names: Iterable[str]) -> tuple[dict[str, dict[str, Result]], list[str]]:
