@@ -60,7 +60,7 @@ def _remarks(view):
     if view.others:
         said.append(f"Submissions of people who are not on the roster, which are not counted here: {view.others}.")
     if view.damaged:
-        said.append(f"Stored results that are damaged, and left out: {len(view.damaged)}. After they are deleted, make grade makes them anew.")
+        said.append(f"Stored results that are damaged, and left out: {len(view.damaged)}. Delete them, and make grade makes them anew.")
     return "".join(f"<p>{escape(words)}</p>\n" for words in said)
 
 
