@@ -18,7 +18,7 @@ NBVAL := $(SIM) $(BIN)/python -m pytest -q -p no:hypothesispytest -p tools.lesso
 
 STEP  := $(MAKE) --no-print-directory -s INSTALLED=1
 
-.PHONY: help lab test test-all test-slow test-exhaustive lint units notebooks worked drift exercises release roster collect grade feedback grades hand-out hand-back precompiled bench clean python dev
+.PHONY: help lab test test-all test-slow test-exhaustive lint units notebooks worked drift exercises release roster collect grade feedback grades class questions answers hand-out hand-back precompiled bench clean python dev
 .NOTPARALLEL:
 
 help:  ## list these targets
@@ -87,6 +87,15 @@ feedback: dev  ## write a page for each student into grading/feedback. EXERCISE=
 
 grades: dev  ## write grading/grades_EXERCISE.csv, what the platform imports, and which kernels are suspiciously alike. EXERCISE=04_tiling
 	$(BIN)/python -m course_lib.grading grades "$(EXERCISE)"
+
+class: dev  ## write grading/class.html, the class at a glance, without names. CLASS_ARGS=--names writes another page, with them
+	$(BIN)/python -m course_lib.grading class $(CLASS_ARGS)
+
+questions: dev  ## write two pages into grading/ with twelve questions, to be answered before and after the course
+	$(BIN)/python -m course_lib.grading questions
+
+answers: dev  ## put the answers to the twelve questions into grading/questions. FROM=folder or zip file
+	$(BIN)/python -m course_lib.grading answers "$(FROM)"
 
 hand-out: dev  ## put an exercise into nbgrader's exchange. EXERCISE=04_tiling EXCHANGE=folder
 	$(BIN)/python -m course_lib.grading hand-out "$(EXERCISE)" "$(EXCHANGE)"

@@ -1,4 +1,4 @@
-"""The instructor's commands, `python -m course_lib.grading`: release, roster, collect, grade, correct, feedback, grades, the exchange's."""
+"""The instructor's commands, `python -m course_lib.grading`: from the release to grades, the class at a glance and the exchange."""
 
 import argparse
 import contextlib
@@ -14,11 +14,15 @@ from course_lib.grading.classroom.collect import collect, demand_source
 from course_lib.grading.classroom.corrections import correct
 from course_lib.grading.classroom.enrolment import enrol
 from course_lib.grading.classroom.feedback import feedback
-from course_lib.grading.classroom.folders import Classroom, demand_exchange
+from course_lib.grading.classroom.folders import Classroom, demand_exchange, write
 from course_lib.grading.classroom.generate import drift
 from course_lib.grading.classroom.grade import grade
 from course_lib.grading.classroom.grades import grades
 from course_lib.grading.classroom.release import demand_target, release, tracked
+from course_lib.grading.inventory import answers
+from course_lib.grading.inventory.form import PHASES, form
+from course_lib.grading.inventory.questions import load
+from course_lib.grading.overview.writing import overview
 from course_lib.grading.sandbox.sandboxed import SECONDS
 
 
@@ -78,6 +82,11 @@ def _parser():
     _command(commands, "feedback", _feedback, "write a page for each student", exercise=True)
     _command(commands, "grades", _grades, "write the table of grades, what platforms import, and the report of similar kernels",
              exercise=True)
+    shows = _command(commands, "class", _class, "write the class at a glance: who passed what, what was found, what it may show")
+    shows.add_argument("--names", action="store_true", help="write a second page, which names students; it is not for a projector")
+    _command(commands, "questions", _questions, "write the pages with twelve questions, to be answered before and after the course")
+    takes = _command(commands, "answers", _answers, "put the answers to the twelve questions into grading/questions")
+    takes.add_argument("source", type=_path, help="a folder, a zip file or a file that the page saved")
     for name, run, words in (("hand-out", _hand_out, "put an exercise into nbgrader's exchange"),
                              ("hand-back", _hand_back, "put the pages of feedback into nbgrader's exchange")):
         _command(commands, name, run, words, exercise=True).add_argument("exchange", type=_path, help="the exchange's folder")
@@ -154,6 +163,26 @@ def _grades(classroom, options):
     lines = grades(classroom, options.exercise)
     print("\n".join(lines))
     return int(any(line.startswith("NOT WRITTEN") for line in lines))
+
+
+def _class(classroom, options):
+    print("\n".join(overview(classroom, options.names)))
+    return 0
+
+
+def _questions(classroom, _):
+    inventory = load(classroom.root)
+    for phase in PHASES:
+        path = classroom.folder / f"questions_{phase}.html"
+        write(path, form(inventory, phase))
+        print(f"{path}: give it to students {PHASES[phase]}")
+    return 0
+
+
+def _answers(classroom, options):
+    lines = list(answers.collect(classroom, options.source, load(classroom.root)))
+    print("\n".join(lines) or f"{options.source} holds no file of answers")
+    return int(not lines or any(line.startswith("NOT TAKEN") for line in lines))
 
 
 def _exchange():
