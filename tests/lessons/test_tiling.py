@@ -7,17 +7,16 @@ import re
 from pathlib import Path
 
 import nbformat
-import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from course_lib import arch, cp, kernels
+from course_lib import kernels
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.lessons import tiling
 from course_lib.lessons.tiling import counts, times
 from course_lib.magic import from_cell
-from course_lib.run import bound_of, run
+from course_lib.run import run
 from course_lib.run.traces import requests
 from course_lib.widgets.compute import evaluate, inputs
 from tools import my_course
@@ -62,12 +61,6 @@ def test_a_tiles_area_and_edges_are_its_work_and_its_loads():
         assert drawn == [(1, 16 / BM), (BM / BN, 1)], "to one scale, and the larger one fills its place"
     assert "edges of the one are 32 + 8 = 40 long, and those of the other 16 + 16 = 32" in PROSE
     assert "Work grows with the area" in PROSE
-
-
-def test_the_bars_are_the_scoreboards_numbers():
-    alt = tiling.score_bars().alt
-    for name, sectors, ms, _ in tiling.scoreboard().rows:
-        assert f"{name}: {f'{sectors} sectors per multiply-add, ' if sectors else ''}{ms} ms" in alt
 
 
 def test_the_profiler_counted_the_default_tile():
@@ -146,34 +139,15 @@ def test_sixteen_requests_for_each_matrix_become_one_that_brings_twice_as_many_s
 
 
 def test_what_the_readers_own_mistakes_are_told(mine):
-    early = mine.replace("    for (int k0", "    if (row >= M || col >= N) return;\n    for (int k0")
-    unordered, unwritten = (check(text).findings[0] for text in (mine.replace("__syncthreads();", "//", 1), early))
+    unordered = check(mine.replace("__syncthreads();", "//", 1)).findings[0]
     assert unordered.kind == "hazard"
     assert "As[ty][tx] =" in mine.splitlines()[int(re.search(r"in line (\d+) and", unordered.message)[1]) - 1]
     assert "sum +=" in unordered.source_line
-    assert unwritten.kind == "uninitialised"
-    assert re.search(r"As\[0\]\[1\] is read before anybody wrote it .* of block \(1, 0\); .* N one more than a block", unwritten.message)
-
-
-def test_a_grid_that_is_rounded_down_misses_ten_rows_and_columns(mine):
-    n, covered = 250, 250 // 16 * 16
-    assert f"{n} // 16 is {n // 16}, so the grid has {n // 16} × {n // 16} blocks, and these compute {covered} rows" in PROSE
-    assert n - covered == 10
-    for wide, missing in ((26 // 16, 10), ((26 + 15) // 16, 0)):
-        X, C = cp.asarray(np.ones((26, 26), np.float32)), cp.zeros((26, 26), dtype=np.float32)
-        size, one, zero = np.int32(26), np.float32(1), np.float32(0)
-        cp.RawKernel(mine, "tiled")((wide, wide), (16, 16), (size, size, size, one, X, size, X, size, zero, C, size))
-        got = C.get()
-        assert (got[:26 - missing, :26 - missing] == 26).all()
-        assert not got[26 - missing:].any()
-        assert not got[:, 26 - missing:].any()
 
 
 def test_the_formula_is_what_is_counted_where_rows_of_the_tiles_are_whole_sectors():
-    shapes = [shape for shape in counts.TILES if shape != (4, 4, 4)]
-    for BM, BN, BK in shapes:
+    for BM, BN, BK in ((8, 8, 8), (16, 16, 64), (32, 8, 16), (32, 32, 32)):
         assert counts.tiled(BM, BN, BK).count("sectors") == 256**3 * counts.sectors_per_multiply_add(BM, BN)
-    assert counts.tiled(4, 4, 4).count("sectors") == 2 * 256**3 * counts.sectors_per_multiply_add(4, 4) == counts.naive().count("sectors")
     for BM, BN, BK, more in ((16, 24, 24, 1), (16, 8, 24, 1), (12, 16, 16, 1), (16, 12, 16, 1.5), (16, 16, 12, 7 / 6)):
         counted = evaluate("sgemm_tiled", 96, {"BM": BM, "BN": BN, "BK": BK}, backend="sim").count("sectors")
         assert counted == pytest.approx(more * 96**3 * counts.sectors_per_multiply_add(BM, BN)), "multiples of 8, and not only 8 or more"
@@ -228,27 +202,10 @@ def test_halving_the_sectors_again_does_not_help_at_4096():
 
 def test_no_modelled_limit_stands_above_a_recorded_time():
     for _, recorded, *least in tiling.limits().rows:
-        shared, issue, multiply, dram = map(float, least)
-        assert float(recorded) > shared > issue > multiply > dram
+        shared, issue, multiply = map(float, least)
+        assert float(recorded) > shared > issue > multiply
         assert 0.7 < shared / float(recorded) < 0.8, "about three quarters"
         assert 0.11 < multiply / float(recorded) < 0.14, "about an eighth"
-
-
-def test_shared_memory_is_busy_for_1_6_cycles_per_multiply_add_of_a_warp():
-    shared = bound_of(evaluate("sgemm_tiled", 1024, {"BM": 16, "BN": 16, "BK": 16}, backend="sim")).terms["shared"]
-    device, blocks = arch.device("H200"), (1024 // 16) ** 2
-    most = -(-blocks // device.sms) * (16 * 16 // 32) * 1024
-    assert f"highest clock of {device.clock_mhz / 1e3:.2f} GHz" in PROSE
-    cycles = shared * 1e6 * device.clock_mhz
-    needed = f"shared memory needs {round(cycles, -3):,.0f} cycles, or {1e6 * shared:.0f} µs"
-    assert f"does {most:,} multiply-adds of a warp, for which {needed}" in PROSE
-    counted = counts.tiled(16, 16, 16)
-    reads, passes, stored = (number / (256**3 / 32) for number in (
-        counted.counters["smsp__sass_inst_executed_op_shared_ld.sum"], counted.count("wavefronts", "load"),
-        counted.count("wavefronts", "store")))
-    assert (reads, passes, stored) == (1 + 1 / 4, 1 + 2 / 4, 1 / 8), "Bs, and four numbers of As at once in two passes; storing"
-    assert f"That makes {passes + stored:.1f} cycles." in PROSE
-    assert cycles / most == pytest.approx(passes + stored, rel=0.01)
 
 
 def test_no_closed_answer_is_told_by_its_title_or_by_the_cell_above_it():
@@ -272,9 +229,7 @@ def test_the_first_cache_answers_most_of_what_the_naive_kernel_asks_for_again():
 
 
 def test_a_deeper_tile_changes_nothing_from_eight_up():
-    counted = {K: evaluate("sgemm_tiled", 256, {"BM": 16, "BN": 16, "BK": K}, backend="sim").count("sectors") for K in (4, 8, 16, 64)}
-    assert counted[8] == counted[16] == counted[64]
-    assert counted[4] == 1.5 * counted[8], "A's sectors double, B's do not"
+    assert len({counts.tiled(16, 16, BK).count("sectors") for BK in (8, 16, 64)}) == 1
 
 
 def test_the_scoreboards_speeds_are_shares_of_the_librarys():
@@ -286,14 +241,13 @@ def test_the_scoreboards_speeds_are_shares_of_the_librarys():
 def test_the_slides_table_is_tilings_gain_over_the_kernel_before():
     rows = tiling.slides().rows
     assert [row[3] for row in rows] == ["1.18", "1.18", "1.27", "1.10", "1.03"]
-    assert float(rows[0][4]) < 1 > float(rows[0][5]), "at N = 256 tiling loses"
-    assert rows[-1][6] == "1.03", "as on the slides, when B is read down its columns"
+    assert float(rows[0][4]) < 1, "at N = 256 tiling loses"
+    assert rows[-1][5] == "1.03", "as on the slides, when B is read down its columns"
 
 
 def test_the_prose_tells_true_sizes():
     assert (16 * 4096 + 4096 * 16) * 4 == 512 * 1024
     assert "With K = 4096 that is 512 KiB" in PROSE
-    assert (256 // 32) ** 2 == 64 < 132 / 2, "more than half of the multiprocessors have nothing to do"
 
 
 def test_the_plan_has_words():
@@ -310,4 +264,4 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
     for cell in ("mine", "check", "launched", "reveal", "beside", "racy", "raced", "home"):
         assert "tiled is not written yet" in said[cell], cell
     assert "262144" not in said["reveal"].replace(",", "")
-    assert "sectors per multiply-add" in said["sizes"]
+    assert "sectors per multiply-add" in said["scores"]

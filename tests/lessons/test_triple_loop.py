@@ -133,15 +133,6 @@ def test_what_there_was_to_find_in_the_picture():
     assert total("ijk", 40) == total("ikj", 40)
 
 
-def test_the_worst_orders_get_cheap_when_two_columns_stay():
-    for order, before, after in (("jki", 66560, 3136), ("kji", 65600, 2176)):
-        assert [total(order, lines) for lines in (16, 64, 66, 72)] == [before, before, after, after]
-        assert total(order, 65) > after
-    assert counted("ikj", 72) == [N * N // 16] * 3, "every line once"
-    assert "`jki` falls from 66,560 lines to 3,136, and `kji` from 65,600 to 2,176" in PROSE
-    assert "These 32 + 32 lines have to stay, and one or two lines of B come in between. So 66 lines are enough" in PROSE
-
-
 def total(order, lines):
     """Return the lines that an order fetches in the picture's matrices."""
     return sum(count_steps(loop_steps(order, N, N, N), [(N, N, N)] * 3, 4, CacheShape(64 * lines)))
@@ -206,7 +197,6 @@ def test_what_ijk_waits_for_is_as_recorded():
     none, padded, plain = (found["ijk", ldb] for ldb in (0, 1040, 1024))
     less, far = f"{padded / none:.1f}", f"{plain / none:.1f}"
     assert f"`ijk` takes {none:.2f} seconds. With padding it takes {less} times as long, and without padding {far} times as long." in PROSE
-    assert f"`ijk` became {far} times as fast as without padding, but only {less} times as fast as with it" in PROSE
     assert plain > 2 * none, "without padding most of its time"
     assert padded < 1.5 * none, "and with padding little of it"
     chain = f"{found['one sum', 0] / found['four sums', 0]:.1f}"
@@ -247,7 +237,7 @@ def test_the_recorded_bars_bear_out_the_prose():
     assert f"`ikj` is {factors[0]} times as fast, although both orders fetch hardly any line" in PROSE
     assert f"Now `ikj` is {factors[1]} times as fast. Compare each order" in PROSE
     slower, faster = speed("ijk", small) / speed("ijk", plain), speed("ikj", plain) / speed("ikj", small)
-    assert f"Per multiply-add, `ijk` takes {slower:.1f} times as long as for the small matrices, and `ikj` takes less time" in PROSE
+    assert f"Per multiply-add, `ijk` takes {slower:.1f} times as long as for the small matrices, and `ikj` does not" in PROSE
     assert faster > 1
     assert f"`ijk` takes {slower:.1f} times as long per multiply-add, and `ikj` takes less" in NOTES
     wider = [speed("ijk", padded) / speed("ijk", plain), speed("ijk", turns.TIMED[0]) / speed("ijk", turns.TIMED[1])]
@@ -328,14 +318,6 @@ def test_at_48_both_orders_fetch_every_line_once_into_32_kib():
     lines = {order: count_steps(loop_steps(order, 48, 48, 48), [(48, 48, 48)] * 3, 4, CacheShape()) for order in ("ijk", "ikj")}
     assert lines["ijk"] == lines["ikj"] == [48 * 48 // 16] * 3
     assert 3 * 48 * 48 * 4 == 27 * 1024
-
-
-def test_a_swapped_index_stays_inside_an_oblong_b():
-    M, N, K = triple_loop.loops.OBLONG
-    last = (N - 1) * N + K - 1
-    assert f"{N - 1} · {N} + {K - 1} = {last}, and B has {K * N} elements" in PROSE
-    assert last < K * N
-    assert M == 24
 
 
 def test_what_is_measured_is_labelled_and_a_missing_compiler_is_said(mine, monkeypatch):

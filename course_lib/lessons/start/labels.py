@@ -49,25 +49,6 @@ def prepare_simulator() -> None:
     print("The simulator is ready.")
 
 
-def factors(seconds: float) -> Table:
-    """Return a table of how many times as fast the library is as a product that takes `seconds` here, cut at the naive kernel.
-
-    >>> [row[0] for row in factors(0.6773).rows]
-    ['9.42', '26.7', '252']
-
-    Raises
-    ------
-    CourseError
-        When `seconds` is not positive.
-    """
-    demand_time(seconds)
-    naive, library = (recorded_product(kernel).seconds for kernel in ("sgemm_naive", LIBRARY))
-    rows = ((naive / library, "cuBLAS and the naive kernel", "the program"),
-            (seconds / naive, "the naive kernel and NumPy on this computer", "the machine and the program"),
-            (seconds / library, "cuBLAS and NumPy: the two above, multiplied", "all of it"))
-    return Table(("times as fast", "between", "what differs"), [(f"{float(f'{factor:.3g}'):,g}", *words) for factor, *words in rows])
-
-
 def prepare() -> None:
     """Make the simulator ready, and say whether a GPU works here, too."""
     prepare_simulator()

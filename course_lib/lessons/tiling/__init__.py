@@ -1,14 +1,14 @@
 """Lesson 04, Tiling: how often each element is loaded, what a missing barrier does, and what the times say."""
 
 from course_lib.explorables import side_by_side
-from course_lib.lessons.tiling.counts import beside_naive, sectors_per_multiply_add, tile_sizes
+from course_lib.lessons.tiling.counts import beside_naive, sectors_per_multiply_add
 from course_lib.lessons.tiling.overtaking import overtaking
-from course_lib.lessons.tiling.pictures import score_bars, tile_and_loads
+from course_lib.lessons.tiling.pictures import tile_and_loads
 from course_lib.lessons.tiling.plan import plan
 from course_lib.lessons.tiling.races import race, without_last_barrier
 from course_lib.lessons.tiling.times import limits, scoreboard, slides, traffic
 
 __all__ = [
-    "beside_naive", "limits", "overtaking", "plan", "race", "score_bars", "scoreboard", "sectors_per_multiply_add", "side_by_side",
-    "slides", "tile_and_loads", "tile_sizes", "traffic", "without_last_barrier",
+    "beside_naive", "limits", "overtaking", "plan", "race", "scoreboard", "sectors_per_multiply_add", "side_by_side", "slides",
+    "tile_and_loads", "traffic", "without_last_barrier",
 ]

@@ -8,7 +8,6 @@ from course_lib.run import LaunchResult, RunResult
 from course_lib.widgets.compute import evaluate
 
 N = 256
-TILES = ((4, 4, 4), (8, 8, 8), (16, 16, 16), (16, 16, 64), (32, 8, 16), (32, 32, 32))
 FLOATS_PER_SECTOR = 8
 
 
@@ -46,15 +45,3 @@ def beside_naive(launch: LaunchResult, name: str = "your kernel") -> Table:
     rows = [(f"load {what}", f"{before:,}", f"{after:,}", f"{before / after:g} times") for what, before, after in loads]
     per_request = (f"{result.sectors_per_request():g}" for result in (first, launch))
     return Table(("", "naive", name, "fewer"), [*rows, ("sectors per request", *per_request, "")], f"{N} × {N} matrices, simulated")
-
-
-def tile_sizes() -> Table:
-    """Return a table of what tiles of several shapes load and take."""
-    rows = []
-    for BM, BN, BK in TILES:
-        found = tiled(BM, BN, BK)
-        rows.append((f"{BM} × {BN}", BK, f"{found.count('sectors') / N**3:.4f}", f"{float(sectors_per_multiply_add(BM, BN)):.4f}",
-                     f"{BM * BN:,}", f"{found.resources.static_shared_bytes:,}"))
-    header = ("tile of C, BM × BN", "BK", "sectors per multiply-add, simulated", "(1/BM + 1/BN) / 8", "threads per block",
-              "shared bytes per block")
-    return Table(header, rows, f"sgemm_tiled, {N} × {N} matrices")

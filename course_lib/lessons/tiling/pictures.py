@@ -1,11 +1,9 @@
-"""Lesson 04's charts: the tile that the sliders choose beside 16 × 16, and the scoreboard as bars."""
+"""Lesson 04's chart: the tile that the sliders choose, beside one of 16 × 16."""
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from course_lib.lessons.tiling.times import label, rungs
-from course_lib.plots import bars, render, style
-from course_lib.plots.picture import Picture
+from course_lib.plots import style
 from course_lib.run import RunResult
 from course_lib.widgets.compute import evaluate
 
@@ -49,23 +47,3 @@ def _tile(ax: Axes, left: float, BM: int, BN: int, room: int) -> None:
     ax.hlines([i / room for i in range(1, BM)], left, left + wide, color=style.GREY, linewidth=0.5)
     ax.plot([left, left], [0, high], color=style.BLUE, linewidth=7, solid_capstyle="butt")
     ax.plot([left, left + wide], [0, 0], color=style.VERMILION, linewidth=7, solid_capstyle="butt")
-
-
-@style.styled
-def score_bars() -> Picture:
-    """Draw the scoreboard: what each kernel loads, and how fast it is."""
-    rows = rungs()
-    figure = style.figure_of(style.axes(width=9.4, height=3.0))
-    figure.clear()
-    left, right = figure.subplots(1, 2)
-    bars({name: count for name, count, *_ in rows if count}, left, unit="load sectors per multiply-add", note="simulated")
-    bars({name: 1e3 * seconds for name, _, seconds, _ in rows}, right, unit="ms at N = 4096", note=label())
-    left.set_yticks(range(len(rows)), [name for name, *_ in rows], fontsize=13)
-    left.set_ylim(right.get_ylim())
-    left.text(0, len(rows) - 1, " not counted", va="center", fontsize=13)
-    right.set_yticks([])
-    for ax in (left, right):
-        ax.xaxis.label.set_fontsize(12)
-    counts = [f"{count:.4f} sectors per multiply-add, " if count else "" for _, count, *_ in rows]
-    alt = "; ".join(f"{name}: {count}{1e3 * seconds:.1f} ms" for (name, _, seconds, _), count in zip(rows, counts, strict=True))
-    return render(figure, f"Bars of the scoreboard. {alt}.")
