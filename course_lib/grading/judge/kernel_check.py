@@ -15,7 +15,6 @@ from course_lib.errors import CourseError
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.grading.judge.made_of import Again
-from course_lib.grading.judge.reaching import GROWN, doubled, growth
 from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.grading.judge.verdict import Verdict
 from course_lib.kernels.user import written_values
@@ -159,26 +158,11 @@ class Run:
             self._look_behind(counted)
 
     def _look_behind(self, counted):
-        """Of gates that are passed, note which totals lie outside their bounds, and loads of shared memory that C does not need."""
+        """Of gates that are passed, note which totals lie outside their bounds."""
         for bound in getattr(self.spec, "bounds", ()):             # loops have none
             for case, report in counted:
                 if finding := bound.finding(report, case, self.tile, self.spec.operation.work(case)):
                     self.trials.note(finding)
-        if getattr(self.spec, "doubling", False) and not self.trials.findings:
-            self._double(counted[-1][0])
-
-    def _double(self, case):
-        """Note when C does not grow with what loads of shared memory deliver; a launch that fails with other values depends on them."""
-        plain, grown = (self.spec.operation.trial(case, self.seed) for _ in range(2))
-        try:
-            self._launch(plain, racecheck=False)
-            self._launch(grown, racecheck=False, source=doubled(self.engine.compile(self.source, self.spec.entry).ptx))
-        except CourseError:
-            return
-        if growth(plain, grown) < GROWN:
-            self.trials.note(Finding("bound", "the kernel loads from shared memory what its result does not need: with each value "
-                                     "doubled that such a load delivers, C should grow to its double or more, and grows "
-                                     f"{growth(plain, grown):.3g} times. Multiply what comes from the tiles in shared memory"))
 
 
 def _drawn(spec, tile, seed):

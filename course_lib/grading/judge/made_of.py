@@ -1,4 +1,4 @@
-"""Whether a result is made of what the gates count: the kernel runs again with something missing, and its result must miss it, too.
+"""Whether a result is made of what the gates count: the kernel runs again with something changed, and its result must change with it.
 
 A counter alone says how often something happened, not that it served the result. A kernel could multiply zeros on tensor cores and the
 matrices elsewhere. So the kernel's PTX is changed (`ptx_edits`), it runs once more on an input of the gates, and what it stores is
@@ -17,6 +17,7 @@ from course_lib.grading.judge import ptx_edits
 from course_lib.run.traces import is_load
 
 WARP = ((0, 0, 0), 0)
+GROWN = 1.75                            # at least; of the median element, as a few terms may come from a register
 ROUNDING = {4: 2e-5, 8: 1e-13}          # of a sum, as a share of the sum of the magnitudes of its terms; by bytes of an element
 MOST_FED = 0.9                          # of the factors and terms that are looked at; what happens at edges may differ
 FEWEST = 1 / 100                        # of C, that one matrix instruction of each warp adds to; a warp has registers for 64 such places
@@ -70,6 +71,19 @@ def copied(again: Again) -> str:
     left = again.result(ptx_edits.without_copies(again.ptx))
     return (f"{np.count_nonzero(left)} of the {left.size} elements of C come without the asynchronous copies: when these bring zeros, "
             "C must be 0. Multiply what the copies bring, nothing else") if left.any() else ""
+
+
+def grows_with_shared(again: Again) -> str:
+    """Say what is wrong when C does not grow with what is read from shared memory.
+
+    With each value there doubled, C = alpha A B becomes four times as large when both operands come from there, and twice with one.
+    """
+    whole, doubled = again.result(again.ptx), again.result(ptx_edits.doubling_words(again.ptx, again.entry))
+    with np.errstate(invalid="ignore"):
+        growth = float(np.median(np.abs(doubled[whole != 0] / whole[whole != 0])))
+    return (f"The kernel loads from shared memory what its result does not need: when each value is doubled that such a load delivers, "
+            f"C should grow to its double or more, and grows {growth:.3g} times. Multiply what comes from the tiles in shared "
+            "memory") if growth < GROWN else ""
 
 
 def through_shared(factors: int) -> Callable[[Again], str]:

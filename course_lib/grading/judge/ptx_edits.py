@@ -1,10 +1,10 @@
-"""Change a kernel's PTX so that something it counts on is missing, to see whether its result is made of it."""
+"""Change a kernel's PTX so that something it counts on is missing, or doubled, to see whether its result is made of it."""
 
 import re
 from collections.abc import Callable
 
-_LOAD = re.compile(r"(@!?%\w+\s+)?\bld(?:\.volatile|\.weak|\.relaxed|\.cta)*(\.shared(?:::cta)?)?(?:\.v[24])?"
-                   r"\.[fbus](16|32|64)\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%?\w+)[^\];]{0,80}\]\s*;")
+_LOAD = re.compile(r"(@!?%\w+\s+)?\bld((?:\.(?!global|param|local|const|v[24]\b)[\w:]+){0,9}?)(?:\.v[24])?\.[bfsu](16|32|64)"
+                   r"\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%?\w+)[^\];]{0,80}\]\s*;")
 _GLOBAL = re.compile(r"\bld(?!\.(?:volatile\.)?(?:shared|param|const|local))(?:\.[\w:]+){0,9}\.[fb]32"
                      r"\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%\w+)\s*(?:\+\s*(-?\d+))?\s*\]\s*;")
 _MATRIX = re.compile(r"\b(?:wmma\.)?mma\.[\w.:]{0,120}\s+\{([^{};]{0,400})\}\s*,\s*\{[^{};]{0,400}\}\s*,\s*\{[^{};]{0,400}\}\s*,"
@@ -16,6 +16,11 @@ _DECLARED = """
 .reg .b32 %lost_b32_<16>;
 .reg .b64 %lost_b64_<16>;
 """
+_DOUBLED = """
+abs.f32 %lost_x, {name};
+setp.gt{and_} %lost_now, %lost_x, 0f30800000{here};
+@%lost_now add.f32 {name}, {name}, {name};
+"""              # above 2^-30: smaller ones are indices and flags, whose bits are those of tiny floats
 # %lost_at: which of its operations a thread loses. {unit} counts threads of a block: all of one warp lose the same matrix instruction.
 _BEGIN = """
 mov.u32 %lost_seen, 0;
@@ -67,14 +72,31 @@ def without_copies(ptx: str) -> str:
 
 def without_shared_words(ptx: str, entry: str) -> str:
     """Return PTX that reads zeros from shared memory."""
-    def zeroed(found):
-        guard, space, bits, names, base = found.groups()
-        if not (space or base.startswith("%")):
-            return found[0]
-        asks, when = ("", guard or "") if space else (f"isspacep.shared %lost_here, {base};\n", "@%lost_here ")
-        return f"{asks}{found[0]}" + "".join(f"\n{when}mov.b{bits} {name}, 0;" for name in _names(names))
+    return _in_entry(ptx, entry, "", lambda body: _read(body, lambda name, bits, here: f"{here and f'@{here} '}mov.b{bits} {name}, 0;"))
 
-    return _in_entry(ptx, entry, "", lambda body: _LOAD.sub(zeroed, body))
+
+def doubling_words(ptx: str, entry: str) -> str:
+    """Return PTX that reads the double of each float in shared memory; two floats in one register are doubled each."""
+    def more(name, bits, here):
+        if bits == "64":
+            halves = "%lost_b32_0", "%lost_b32_1"
+            pair = f"{{{', '.join(halves)}}}"
+            return "\n".join((f"mov.b64 {pair}, {name};", *(more(half, "32", here) for half in halves), f"mov.b64 {name}, {pair};"))
+        return _DOUBLED.format(name=name, and_=".and.f32" if here else ".f32", here=f", {here}" if here else "")
+
+    return _in_entry(ptx, entry, "", lambda body: _read(body, more))
+
+
+def _read(body, change):
+    """Return a body with something done behind each load of shared memory: change(register, bits, predicate or "")."""
+    def changed(found):
+        guard, space, bits, names, base = found.groups()
+        if not (".shared" in space or base.startswith("%")):
+            return found[0]
+        asks, here = ("", (guard or "").strip("@ ")) if ".shared" in space else (f"isspacep.shared %lost_here, {base};\n", "%lost_here")
+        return asks + found[0] + "".join(f"\n{change(name, bits, here)}" for name in _names(names))
+
+    return _LOAD.sub(changed, body)
 
 
 def losing_words(ptx: str, entry: str, *, most: int, seed: int) -> str:
@@ -100,11 +122,13 @@ def _losing(body, whole):
     """Return a body in which the read, or the word, of number %lost_at gives 0; a read of four words is one read `whole`."""
     def counted(found):
         guard, space, bits, names, base = found.groups()
-        if guard or not (space or base.startswith("%")):
+        shared = ".shared" in space
+        if not (shared or base.startswith("%") and not guard):
             return found[0]
-        asks = "" if space else f"isspacep.shared %lost_here, {base};"
-        asked = "setp.eq.u32 %lost_now, %lost_seen, %lost_at;" if space else "setp.eq.and.u32 %lost_now, %lost_seen, %lost_at, %lost_here;"
-        step = "add.u32 %lost_seen, %lost_seen, 1;" if space else "@%lost_here add.u32 %lost_seen, %lost_seen, 1;"
+        here = (guard or "").strip("@ ") if shared else "%lost_here"
+        asks = "" if shared else f"isspacep.shared %lost_here, {base};"
+        asked = f"setp.eq{'.and' if here else ''}.u32 %lost_now, %lost_seen, %lost_at{f', {here}' if here else ''};"
+        step = f"{f'@{here} ' if here else ''}add.u32 %lost_seen, %lost_seen, 1;"
         lost = [f"@%lost_now mov.b{bits} {name}, 0;" for name in _names(names)]
         each = [asked, *lost, step] if whole else [line for one in lost for line in (asked, one, step)]
         return "\n".join((asks, found[0], *each))
