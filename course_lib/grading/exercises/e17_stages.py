@@ -28,7 +28,7 @@ from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.errors import CourseError
 from course_lib.grading.judge.function_spec import FunctionSpec
-from course_lib.grading.judge.made_of import copied, products_on_tensor_cores, reads_are_used
+from course_lib.grading.judge.made_of import copied, products_on_tensor_cores, reads_are_used, through_shared
 from course_lib.grading.judge.spec import Gate, Reading, Spec, by_line, tile_grid
 from course_lib.run import counter_name, reads_ahead
 from course_lib.run.reads_ahead import copied_bytes
@@ -78,7 +78,7 @@ def late_reads(report: simt.Report, work: float) -> Reading:
 
 def bytes_off(report: simt.Report, work: float) -> Reading:
     """Read by which share the bytes of all asynchronous copies differ from those of A and B, in either direction."""
-    needed = sum(array.nbytes for array in report.arrays if array.name in ("A", "B"))
+    needed = sum(array.nbytes for array in report.arrays[:2])
     copied = sum(map(copied_bytes, report.trace))
     return Reading(abs(copied / needed - 1), f"{copied:,} bytes copied, {needed:,} needed")
 
@@ -139,7 +139,7 @@ def _part(part, title, entry, transposed):
                 block=lambda tile: (32 * WARPS, 1, 1), cases=all_cases,
                 gate_case=lambda t: Case("counters", t["BM"], t["BN"], STEPS * t["BK"]), gates=GATES,
                 trace=lambda case, tile, rng: tuple(((0, 0, 0), warp) for warp in range(WARPS)), gate_drawn=_cut,
-                made_of=(products_on_tensor_cores, copied, reads_are_used))
+                made_of=(products_on_tensor_cores, copied, reads_are_used, through_shared(2)))
 
 
 PARTS = (

@@ -22,6 +22,7 @@ from course_lib.toolchain import CompileError
 
 _PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]{0,10000})\)")
 _PTX_ATOMIC = re.compile(r"(?<![\w.$%])((?:atom|red|multimem\.red|cp\.reduce)\.[\w.:]+)")      # also behind other statements of its line
+_NOT_INLINED = re.compile(r"\b__noinline__\b|\b__attribute__\s*\(\(\s*noinline\s*\)\)|\[\[gnu::noinline\]\]")
 _PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
 
 
@@ -121,6 +122,8 @@ class Run:
             trial = change(self.spec.operation.trial(case, self.seed))
             return trial, self._launch(trial, racecheck=False, trace=trace, source=text)
 
+        if _NOT_INLINED.search(self.source):                  # what a kernel reads in other functions is counted with it
+            ptx = self.engine.compile(_NOT_INLINED.sub("", self.source), self.spec.entry).ptx
         again = Again(run, ptx, self.spec.entry, self._gate_cases()[-1], math.prod(self.spec.block(self.tile)), self.tile, self.seed + 1)
         for problem in self.spec.made_of:
             try:
