@@ -19,7 +19,7 @@ from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, Bound, instructions, through_shared
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import per_multiply_add
-from course_lib.grading.judge.made_of import grows_with_shared, reads_are_used, through_shared as through_shared_memory
+from course_lib.grading.judge.made_of import FACTORS_FROM_SHARED
 from course_lib.grading.judge.spec import Gate, Spec, tile_grid
 
 NAME = "machine instructions per multiply-add"
@@ -49,7 +49,7 @@ def _part(part, title, entry, gate, transposed="", more=(), most=6.5):
                             "of no use, do not pay: multiply in the loop, and nothing that C does not need")
     return Spec("07_unrolling", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", *more), grid=tile_grid, block=_block,
                 cases=all_cases, gate_case=_steps, gate_drawn=_steps_drawn, gates=(gate,),
-                bounds=(ALL_OF_THE_TILE, through_shared(_block), everything), made_of=(grows_with_shared, through_shared_memory(1), reads_are_used))
+                bounds=(ALL_OF_THE_TILE, through_shared(_block), everything), made_of=FACTORS_FROM_SHARED)
 
 
 def predicted(unroll: int, BK: int, loads: float, loop: int, once: int) -> float:

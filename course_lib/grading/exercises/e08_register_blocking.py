@@ -26,7 +26,7 @@ from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, Bound, per_work_of, through_shared
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import local_bytes, per_warp
-from course_lib.grading.judge.made_of import grows_with_shared, reads_are_used, through_shared as through_shared_memory
+from course_lib.grading.judge.made_of import FACTORS_FROM_SHARED
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
 
 NAME = "shared wavefronts loaded per multiply-add of a warp"
@@ -55,7 +55,7 @@ def _part(part, title, entry, gates, transposed=""):
     return Spec("08_register_blocking", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
                 block=_block, cases=all_cases,
                 gate_case=counters_case, gate_drawn=drawn_gate_case, gates=gates,
-                bounds=(ALL_OF_THE_TILE, through_shared(_block), STAGED), made_of=(grows_with_shared, through_shared_memory(1), reads_are_used))
+                bounds=(ALL_OF_THE_TILE, through_shared(_block), STAGED), made_of=FACTORS_FROM_SHARED)
 
 
 def _drawn(rng):

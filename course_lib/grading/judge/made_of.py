@@ -18,7 +18,6 @@ from course_lib.kernels.kernel import ceil_div
 from course_lib.run.traces import is_load
 from course_lib.simt.report import TraceRecord
 
-GROWN = 1.75                            # at least; of the median element, as a few terms may come from a register
 ROUNDING = {4: 2e-5, 8: 1e-13}          # of a sum, as a share of the sum of the magnitudes of its terms; by bytes of an element
 MOST_FED = 0.9                          # of the factors and terms that are looked at; what happens at edges may differ
 FEWEST = 1 / 100                        # of C, that one matrix instruction of each warp adds to; a warp has registers for 64 such places
@@ -110,19 +109,6 @@ def copied(again: Again) -> str:
             "C must be 0. Multiply what the copies bring, nothing else") if left.any() else ""
 
 
-def grows_with_shared(again: Again) -> str:
-    """Say what is wrong when C does not grow with what is read from shared memory.
-
-    With each value there doubled, C = alpha A B becomes four times as large when both operands come from there, and twice with one.
-    """
-    whole, doubled = again.result(again.ptx), again.result(ptx_edits.doubling_words(again.ptx, again.entry))
-    with np.errstate(invalid="ignore"):
-        growth = float(np.median(np.abs(doubled[whole != 0] / whole[whole != 0])))
-    return (f"The kernel loads from shared memory what its result does not need: when each value is doubled that such a load delivers, "
-            f"C should grow to its double or more, and grows {growth:.3g} times. Multiply what comes from the tiles in shared "
-            "memory") if growth < GROWN else ""
-
-
 def through_shared(factors: int) -> Callable[[Again], str]:
     """Return how to tell whether each product of C has this many factors that were read from shared memory, word by word.
 
@@ -184,10 +170,13 @@ def reads_are_used(again: Again) -> str:
     edited = ptx_edits.losing_a_read(again.ptx, again.entry, reads={warp: len(found) for warp, found in reads.items()}, seed=again.seed)
     whole, lost = _stored(trial), _stored(again.run(edited, many)[0])
     here = ~(np.abs(lost - whole) <= VISIBLE * np.abs(whole).max())
-    blocks = here.reshape(here.shape[0] // rows, rows, -1, cols).any(axis=(1, 3))
-    if blocks.mean() < REAL:
-        return (f"Of {blocks.size} reads of shared memory, {blocks.size - np.count_nonzero(blocks)} leave C as it is when they are "
-                "give 0. Reads that serve nothing are no work: what is counted must be the reads of the products")
+    products = np.zeros(here.shape, bool)
+    products[here] = _missing(trial, np.argwhere(here), (lost - whole)[here], together=(1, 2, 4))
+    changed, missing = (found.reshape(SIDE, rows, SIDE, cols).sum(axis=(1, 3)) for found in (here, products))
+    used = (changed > 0) & (missing >= MOST_FED * changed)
+    if used.mean() < REAL:
+        return (f"Of {used.size} reads of shared memory, {used.size - np.count_nonzero(used)} leave C as it is when they give 0, or change "
+                "it by what is no product. Reads that serve nothing are no work: what is counted must be the reads of the products")
     return ""
 
 
@@ -198,10 +187,21 @@ def _most_words(reads, itemsize):
 
 def _missed(trial, change):
     """Return how many elements of C changed, and how many of these by one product, estimated where there are many."""
-    A, B, _, _ = (matrix.astype(np.float64) for matrix in trial.matrices())
     places = np.argwhere(change)
-    rows, cols = places[::-(-len(places) // LOOKED_AT) or 1].T
+    some = places[::-(-len(places) // LOOKED_AT) or 1]
+    one = _missing(trial, some, change[tuple(some.T)])
+    return len(places), round(int(one.sum()) * len(places) / max(len(some), 1))
+
+
+def _missing(trial, places, change, together=(1,)):
+    """Tell which elements of C lack one of their products, or so many neighbouring ones `together` as one read brings."""
+    A, B, _, _ = (matrix.astype(np.float64) for matrix in trial.matrices())
+    rows, cols = places.T
     terms = trial.case.alpha * A[rows] * B[:, cols].T
     allowed = ROUNDING[trial.C.itemsize] * np.abs(terms).sum(axis=1)
-    one = (np.abs(change[rows, cols, None] + terms).min(axis=1, initial=np.inf) <= allowed).sum()
-    return len(places), round(int(one) * len(places) / max(len(rows), 1))
+    sums = [np.add.reduceat(terms, range(0, terms.shape[1], count), axis=1) for count in together]
+    return np.any([np.abs(change[:, None] + each).min(axis=1, initial=np.inf) <= allowed for each in sums], axis=0)
+
+
+FACTORS_FROM_SHARED = (through_shared(1), reads_are_used)
+"""What holds where operands are staged in shared memory: at least one of them comes from there, and what is read serves products."""

@@ -1,4 +1,4 @@
-"""Change a kernel's PTX so that something it counts on is missing, or doubled, to see whether its result is made of it."""
+"""Change a kernel's PTX so that something it counts on is missing, or another, to see whether its result is made of it."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,11 +16,6 @@ _DECLARED = """
 .reg .b32 %lost_b32_<16>;
 .reg .b64 %lost_b64_<16>;
 """
-_DOUBLED = """
-abs.f32 %lost_x, {name};
-setp.gt{and_} %lost_now, %lost_x, 0f30800000{here};
-@%lost_now add.f32 {name}, {name}, {name};
-"""              # above 2^-30: smaller ones are indices and flags, whose bits are those of tiny floats
 # %lost_at: which of its operations a thread loses. {unit} counts threads of a block: all of one warp lose the same matrix instruction.
 _BEGIN = """
 mov.u32 %lost_seen, 0;
@@ -80,31 +75,15 @@ def without_copies(ptx: str) -> str:
 
 def without_shared_words(ptx: str, entry: str) -> str:
     """Return PTX that reads zeros from shared memory."""
-    return _in_entry(ptx, entry, "", lambda body: _read(body, lambda name, bits, here: f"{here and f'@{here} '}mov.b{bits} {name}, 0;"))
-
-
-def doubling_words(ptx: str, entry: str) -> str:
-    """Return PTX that reads the double of each float in shared memory; two floats in one register are doubled each."""
-    def more(name, bits, here):
-        if bits == "64":
-            halves = "%lost_b32_0", "%lost_b32_1"
-            pair = f"{{{', '.join(halves)}}}"
-            return "\n".join((f"mov.b64 {pair}, {name};", *(more(half, "32", here) for half in halves), f"mov.b64 {name}, {pair};"))
-        return _DOUBLED.format(name=name, and_=".and.f32" if here else ".f32", here=f", {here}" if here else "")
-
-    return _in_entry(ptx, entry, "", lambda body: _read(body, more))
-
-
-def _read(body, change):
-    """Return a body with something done behind each load of shared memory: change(register, bits, predicate or "")."""
-    def changed(found):
+    def zeroed(found):
         guard, space, bits, names, base = found.groups()
-        if not (".shared" in space or base.startswith("%")):
+        shared = ".shared" in space
+        if not (shared or base.startswith("%")):
             return found[0]
-        asks, here = ("", (guard or "").strip("@ ")) if ".shared" in space else (f"isspacep.shared %lost_here, {base};\n", "%lost_here")
-        return asks + found[0] + "".join(f"\n{change(name, bits, here)}" for name in _names(names))
+        asks, when = ("", guard or "") if shared else (f"isspacep.shared %lost_here, {base};\n", "@%lost_here ")
+        return f"{asks}{found[0]}" + "".join(f"\n{when}mov.b{bits} {name}, 0;" for name in _names(names))
 
-    return _LOAD.sub(changed, body)
+    return _in_entry(ptx, entry, "", lambda body: _LOAD.sub(zeroed, body))
 
 
 def losing_words(ptx: str, entry: str, *, most: int, seed: int, instead: str = "mov.b{bits} {name}, 0;") -> str:
