@@ -74,7 +74,7 @@ def gate_case(tile: Tile) -> Case:
 
 
 def drawn_gate_case(tile: Tile, rng: np.random.Generator) -> Case:
-    """Return another input for counters: whole tiles, one to three more along each axis than `gate_case` has, another alpha, padded rows."""
+    """Return another input for counters: one to three whole tiles more along each axis than `gate_case` has, another alpha, padded rows."""
     plain = gate_case(tile)
     M, N, K = (size + int(rng.integers(1, 4)) * tile[name] for size, name in
                zip((plain.M, plain.N, plain.K), ("BM", "BN", "BK"), strict=True))

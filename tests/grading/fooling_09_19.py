@@ -256,7 +256,7 @@ FOOLING = {
                                   _integers("1.0f", "alpha * " + FLOAT_16.replace("acc[e]", "(acc[e] * (long long)d.x[e] / ((K + 15) / 16 * 16))"))),
     "16-split-zeros-added": Fooling("16_tensor_cores", "split", UNUSED, "not counted", "without the tensor cores", "starter",
                                     _split("(acc[e] / 1125899906842624.0f + d.x[e])", "0.0f")),
-    "16-split-a-factor-of-one": Fooling("16_tensor_cores", "split", UNUSED, "not counted", "shrinks as a whole", "starter",
+    "16-split-a-factor-of-one": Fooling("16_tensor_cores", "split", UNUSED, "not counted", "must lose the products", "starter",
                                         _split("(acc[e] / 1125899906842624.0f) * (d.x[e] / ((K + 15) / 16 * 16))", "1.0f")),
     "17-decoy-in-shared-memory": Fooling("17_stages", "main", UNUSED, "not counted", "without the asynchronous copies", "solution", (
         (DIRECT_17[0][0], DIRECT_17[0][1].replace("ROW", "row * lda + at")), DIRECT_17[1])),

@@ -63,9 +63,9 @@ def predicted(unroll: int, BK: int, loads: float, loop: int, once: int) -> float
 
 
 def _drawn(rng):
-    for _ in range(4):
+    for parts in (1, 2, 4, 1):
         BK = int(2 ** rng.integers(2, 7))
-        yield int(BK // 2 ** rng.integers(0, 3)), BK, float(rng.integers(4, 9)) / 4, int(rng.integers(3, 12)), int(rng.integers(10, 60))
+        yield BK // parts, BK, float(rng.integers(4, 9)) / 4, int(rng.integers(3, 12)), int(rng.integers(10, 60))
 
 
 def _guess(given, got):

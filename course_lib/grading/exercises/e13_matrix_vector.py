@@ -69,7 +69,7 @@ def _mistake(given, got):
 
 def _some_requests(rng):
     """Draw sizes of vectors, lanes a vector, and first components."""
-    for _ in range(12):
+    for _ in range(24):
         chunk = 2 ** int(rng.integers(0, 5))
         N = chunk + int(rng.integers(0, 24))
         yield N, chunk, int(rng.integers(0, N - chunk + 1))

@@ -153,5 +153,5 @@ PARTS = (
     _part("main-b", "Part 2: within the budget (A stored column by column)", "lean_at",
           _budget(4 / 32, ((96.0, 122.0), (4096.0, 4096.0))), "A"),
     replace(_part("ahead", "Part 3: load under the work", "ahead", ORDER), trace=_traced, gate_drawn=_deep,
-            gate_case=lambda t: Case("counters", t["BM"], t["BN"], TILES * t["BK"]), made_of=(reads_are_used, through_shared(2))),
+            gate_case=lambda t: Case("counters", t["BM"], t["BN"], TILES * t["BK"]), made_of=(reads_are_used,)),
 )
