@@ -1,4 +1,4 @@
-"""Kernels without the idea that meet what gates count do not pass, nor functions that know what is shown; right kernels of other make do."""
+"""Kernels without the idea that meet what gates count do not pass, nor functions that know what is shown; other right kernels do."""
 
 import fooling_09_19
 import fooling_conditions

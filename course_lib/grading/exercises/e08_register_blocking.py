@@ -16,7 +16,7 @@ Tiles of 64 × 64 have 2 / (8 · 64) = 0.0039 sectors per multiply-add, and pass
 
 A kernel without shared memory has no wavefronts at all. But a warp whose lanes have w = TM · TN outputs each, in r rows and c columns, needs
 r + c >= 2 √(32 w) words for each k, and a wavefront brings 32 at most: 2 √(32 w) / (32 w) per multiply-add, 0.3536 for one output, 0.0884 for
-4 × 4. That is the least that passes, and C has to grow when these words are doubled. Global sectors are bounded by 0.04, above tiles of
+4 × 4. That is the least that passes, and these words must be factors of C's products. Global sectors are bounded by 0.04, above tiles of
 32 × 32 with a column loaded down, 1 / 32 + 1 / 256, and below the 2 / 32 of a warp that takes its operands from global memory itself.
 """
 
