@@ -100,6 +100,27 @@ tiled{ARGUMENTS}
         __syncthreads();
     }}
 {STORE}"""
+SHARED_WORK = f"""{TILE}extern "C" __global__ void
+tiled{ARGUMENTS}
+    __shared__ float As[BM][BK], Bs[BK][BN];
+    const int t = threadIdx.y * BN + threadIdx.x, top = blockIdx.y * BM, left = blockIdx.x * BN;
+    const int r = t % 128 / BN, col = left + t % BN;                    // four warps load, the other four multiply, two rows each
+    float acc[2] = {{}};
+    for (int k0 = 0; k0 < K; k0 += BK) {{
+        for (int e = t; t < 128 && e < 256; e += 128) {{
+            As[e / BK][e % BK] = top + e / BK < M && k0 + e % BK < K ? A[(top + e / BK) * lda + k0 + e % BK] : 0.0f;
+            Bs[e / BN][e % BN] = k0 + e / BN < K && left + e % BN < N ? B[(k0 + e / BN) * ldb + left + e % BN] : 0.0f;
+        }}
+        __syncthreads();
+        for (int k = 0; t >= 128 && k < BK; ++k)
+            for (int i = 0; i < 2; ++i) acc[i] += As[r + 8 * i][k] * Bs[k][t % BN];
+        __syncthreads();
+    }}
+    for (int i = 0; t >= 128 && i < 2; ++i)
+        if (const int row = top + r + 8 * i; row < M && col < N)
+            C[row * ldc + col] = alpha * acc[i] + (beta == 0.0f ? 0.0f : beta * C[row * ldc + col]);
+}}
+"""
 MASKS = f"""{TILE}#define EACH(i, n) for (int i = 0; i < (n); ++i)
 extern "C" __global__ void
 transposed_a{ARGUMENTS}
@@ -239,6 +260,7 @@ XOR_13 = """#define M 16
 #define N 16
 #define THREADS 128
 __constant__ float matrix[M][N];
+static __device__ __noinline__ float at(const float* words, int place) { return words[place]; }
 static __device__ int place(int h, int c) { return h * N + (c ^ (h >> 1 & 15)); }         // two vectors fill the banks; the next two another way
 extern "C" __global__ void
 mxv_free(const int count, const float* const __restrict__ from, float* __restrict__ to) {
@@ -250,7 +272,7 @@ mxv_free(const int count, const float* const __restrict__ from, float* __restric
     if (t < here) {
 #pragma unroll
         for (int c = 0; c < N; ++c) {
-            const float x = words[place(t, c)];
+            const float x = at(words, place(t, c));
 #pragma unroll
             for (int r = 0; r < M; ++r) y[r] = fmaf(matrix[r][c], x, y[r]);
         }
@@ -295,6 +317,7 @@ HONEST = {
     "04-other-names-and-kahan": _text("04_tiling", "tile", NAMES),
     "04-raw-bytes-and-goto": _text("04_tiling", "tile", RAW_BYTES),
     "04-products-in-a-function": _text("04_tiling", "tile", APART),
+    "04-loaders-and-multipliers": _text("04_tiling", "tile", SHARED_WORK),
     "04-stage-by-one-warp": _changed("04_tiling", "stage", (
         "        As[ty][tx] = A[row * lda + k0 + tx];\n",
         "        if (ty < 2)                                    // one warp stages for all\n"

@@ -71,7 +71,7 @@ def most_left(report: simt.Report, work: float) -> Reading:
 def atomics_on_c(report: simt.Report, work: float) -> Reading:
     """Read how many atomic operations warps apply to C."""
     found = sum(record.operation.startswith(("atom", "red")) and _inside(report, C, record) for record in report.trace)
-    return Reading(float(found), f"{found} of warps")
+    return Reading(float(found), f"{found} in all blocks")
 
 
 def behind_the_diagonal(report: simt.Report, work: float, sizes: tuple[Size, ...] = lower_case({}).sizes) -> Reading:
