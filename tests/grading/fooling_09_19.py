@@ -85,12 +85,12 @@ def _split(result, ones):
 
 
 def _padded_19(steps, tile=""):
-    """Return changes that let the first warp of each block load A for nothing, until it has loaded as much as that of the busiest."""
+    """Return changes that let each block load A for nothing, until it has loaded as much as the busiest."""
     return (("    int number = 0; ", "    int mine = 0, number = 0; "),
             ("            if (number % blocks == block)\n", "            if (number % blocks == block) {\n"
              f"                mine += 16 * steps_of(p{tile});\n"),
             (f"products_of(p, tile, 0, steps_of(p{tile})));\n    }}", f"products_of(p, tile, 0, steps_of(p{tile})));\n            }}\n    }}\n"
-             f"    for (; thread < 32 && mine < 16 * {steps}; ++mine) *(volatile const float*)A;"))
+             f"    for (; mine < 16 * {steps}; ++mine) *(volatile const float*)A;"))
 
 
 def _again_09(held, leading, name="x"):
@@ -266,6 +266,6 @@ FOOLING = {
          .replace("ROW", "at * lda + row")), DIRECT_17[1])),
     "17-two-stages-twice-as-deep": Fooling("17_stages", "main", DEPTH, "gate", "fewer than two steps", "solution", DEEP_17),
     "17-two-stages-twice-as-deep-b": Fooling("17_stages", "main-b", DEPTH, "gate", "fewer than two steps", "solution", DEEP_17),
-    "19-warp-0-clean": Fooling("19_busy", "main", LOOKED_AT, "not counted", "k-steps", "starter", _padded_19("42")),
-    "19-warp-0-clean-b": Fooling("19_busy", "main-b", LOOKED_AT, "not counted", "k-steps", "starter", _padded_19("22", ", tile")),
+    "19-loads-for-nothing": Fooling("19_busy", "main", UNUSED, "not counted", "k-steps", "starter", _padded_19("42")),
+    "19-loads-for-nothing-b": Fooling("19_busy", "main-b", UNUSED, "not counted", "k-steps", "starter", _padded_19("22", ", tile")),
 }

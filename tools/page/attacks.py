@@ -10,7 +10,7 @@ from tools import ROOT, from_tests
 from tools.pages import Part, page_command
 
 PAGE = ROOT / "docs/grading.md"
-TABLE = Part("<!-- written by python -m tools page attacks -->", "<!-- end of the classes -->")
+TABLES = Part("<!-- written by python -m tools page attacks -->", "<!-- end of the classes -->")
 WHERE = "tests/grading"
 
 
@@ -83,7 +83,7 @@ def table() -> str:
 
 def page(text: str) -> str:
     """Return the page's text with the table written anew."""
-    return TABLE.renewed(text, table())
+    return TABLES.renewed(text, table())
 
 
 command = page_command(PAGE, page)
