@@ -25,7 +25,7 @@ SIDE = 5                                # blocks along rows and columns, each of
 CLOSE = 1e-4                            # of results of vectors, which are a few at most
 SMALL = 0.02                            # of a product: more than its parts for which a split has instructions of their own
 MOST_GONE = 0.5                         # of all products, with one matrix instruction of each warp
-LOOKED_AT = 20_000                      # changed elements of C whose products are tried
+LOOKED_AT = 5_000                       # changed elements of C whose products are tried
 VISIBLE = 1e-4                          # of the largest element of C: what a read must add; rounding explains less
 REAL = 0.75                             # of the blocks in which a lost word must be missed: half of the reads serving nothing gives 0.5
 
