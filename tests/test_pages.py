@@ -51,7 +51,7 @@ def test_a_page_that_is_not_there_yet_is_written(tmp_path):
     assert (tmp_path / "page.md").read_text() == "all of it"
 
 
-@pytest.mark.parametrize("name", ["machine_code", "microbenchmarks", "seeds", "time_bound"])
+@pytest.mark.parametrize("name", ["attacks", "machine_code", "microbenchmarks", "seeds", "time_bound"])
 def test_each_tools_page_has_its_marks(name):
     tool = importlib.import_module(f"tools.page.{name}")
     assert f"python -m tools page {name.replace('_', '-')}" in tool.TABLES.begin

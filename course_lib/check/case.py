@@ -74,8 +74,13 @@ def gate_case(tile: Tile) -> Case:
 
 
 def drawn_gate_case(tile: Tile, rng: np.random.Generator) -> Case:
-    """Return another input for counters: whole tiles, one to three more along each axis than `gate_case` has, and another alpha."""
+    """Return another input for counters: one to three whole tiles more along each axis than `gate_case` has, another alpha, padded rows."""
     plain = gate_case(tile)
     M, N, K = (size + int(rng.integers(1, 4)) * tile[name] for size, name in
                zip((plain.M, plain.N, plain.K), ("BM", "BN", "BK"), strict=True))
-    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))
+    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))), pad=whole_sectors(rng))
+
+
+def whole_sectors(rng: np.random.Generator) -> int:
+    """Draw by how many elements rows are padded, so that they begin in their sectors where they would begin without."""
+    return 8 * int(rng.integers(1, 4))

@@ -62,6 +62,8 @@ def patch(changes: str, of: str = "solution") -> Callable[[str, str], str]:
 
 
 SIZE, ELSEWHERE, DILUTED, OUTSIDE = "only at the gate's size", "not counted", "useless accesses", "outside of loops"
+FORM = "only for sizes and rows like the gate's"
+WHOLE_LINES = "M % 16 == 0 && N % 16 == 0 && K % 16 == 0"
 
 
 def padded(source: str) -> str:
@@ -88,7 +90,7 @@ ATTACKS = {
                                      "bound", "shared"),
     "lanes_two_rows": Attack("03_first_kernel", "lanes", ELSEWHERE, text(LANES_TWO_ROWS), "bound", "each of the"),
     "tile_one_warp": Attack("04_tiling", "tile", ELSEWHERE, text(ONE_WARP % "tiled"), "bound", "shared memory"),
-    "tile_one_warp_and_padded": Attack("04_tiling", "tile", DILUTED, text(padded(ONE_WARP % "tiled")), "bound", "does not need"),
+    "tile_one_warp_and_padded": Attack("04_tiling", "tile", DILUTED, text(padded(ONE_WARP % "tiled")), "not counted", "must be an element"),
     "wide_one_warp": Attack("04_tiling", "wide", ELSEWHERE, text(WIDE_ONE_WARP), "bound", "shared memory"),
     "stage_one_warp": Attack("04_tiling", "stage", ELSEWHERE, text(ONE_WARP % "stage_a"), "bound", "shared memory"),
     "stores_diluted": Attack("05_coalescing", "main", DILUTED, lambda starter, solution: stores_diluted(solution), "bound", "stored"),
@@ -108,6 +110,13 @@ ATTACKS = {
     "naive_and_padded": Attack("08_register_blocking", "main", DILUTED, text(NAIVE % (
         "blocked", "__shared__ float pad[16][16]; pad[threadIdx.y][threadIdx.x] = 0.0f;",
         "if (k % 5 < 2) *(volatile float*)&pad[threadIdx.y][threadIdx.x];", "row * lda + k")), "bound", "global memory"),
+    "stream_on_whole_lines": Attack("01_triple_loop", "stream", FORM, only_if(WHOLE_LINES), "gate", seed=5),
+    "stream_b_on_whole_lines": Attack("01_triple_loop", "stream-b", FORM, only_if(WHOLE_LINES), "gate", seed=5),
+    "coalesced_unpadded": Attack("05_coalescing", "main", FORM, kernel_only_if("lda == M"), "gate", seed=5),
+    "coalesced_b_unpadded": Attack("05_coalescing", "main-b", FORM, kernel_only_if("lda == K"), "gate", seed=5),
+    "swap_unpadded": Attack("06_bank_conflicts", "swap", FORM, kernel_only_if("lda == n"), "gate", seed=5),
+    "sums_unpadded": Attack("06_bank_conflicts", "sums", FORM, kernel_only_if("ld_in == cols"), "gate", seed=5),
+    "unrolled_unpadded": Attack("07_unrolling", "main", FORM, kernel_only_if("lda == K"), "gate", seed=5),
     "hidden_atomics": Attack("08_register_blocking", "main", ELSEWHERE, lambda starter, solution: hidden_reads(starter), "atomics"),
 }
 

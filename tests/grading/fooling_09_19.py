@@ -85,12 +85,12 @@ def _split(result, ones):
 
 
 def _padded_19(steps, tile=""):
-    """Return changes that let the first warp of each block load A for nothing, until it has loaded as much as that of the busiest."""
+    """Return changes that let each block load A for nothing, until it has loaded as much as the busiest."""
     return (("    int number = 0; ", "    int mine = 0, number = 0; "),
             ("            if (number % blocks == block)\n", "            if (number % blocks == block) {\n"
              f"                mine += 16 * steps_of(p{tile});\n"),
             (f"products_of(p, tile, 0, steps_of(p{tile})));\n    }}", f"products_of(p, tile, 0, steps_of(p{tile})));\n            }}\n    }}\n"
-             f"    for (; thread < 32 && mine < 16 * {steps}; ++mine) *(volatile const float*)A;"))
+             f"    for (; mine < 16 * {steps}; ++mine) *(volatile const float*)A;"))
 
 
 def _again_09(held, leading, name="x"):
@@ -256,7 +256,7 @@ FOOLING = {
                                   _integers("1.0f", "alpha * " + FLOAT_16.replace("acc[e]", "(acc[e] * (long long)d.x[e] / ((K + 15) / 16 * 16))"))),
     "16-split-zeros-added": Fooling("16_tensor_cores", "split", UNUSED, "not counted", "without the tensor cores", "starter",
                                     _split("(acc[e] / 1125899906842624.0f + d.x[e])", "0.0f")),
-    "16-split-a-factor-of-one": Fooling("16_tensor_cores", "split", UNUSED, "not counted", "shrinks as a whole", "starter",
+    "16-split-a-factor-of-one": Fooling("16_tensor_cores", "split", UNUSED, "not counted", "must lose the products", "starter",
                                         _split("(acc[e] / 1125899906842624.0f) * (d.x[e] / ((K + 15) / 16 * 16))", "1.0f")),
     "17-decoy-in-shared-memory": Fooling("17_stages", "main", UNUSED, "not counted", "without the asynchronous copies", "solution", (
         (DIRECT_17[0][0], DIRECT_17[0][1].replace("ROW", "row * lda + at")), DIRECT_17[1])),
@@ -266,6 +266,6 @@ FOOLING = {
          .replace("ROW", "at * lda + row")), DIRECT_17[1])),
     "17-two-stages-twice-as-deep": Fooling("17_stages", "main", DEPTH, "gate", "fewer than two steps", "solution", DEEP_17),
     "17-two-stages-twice-as-deep-b": Fooling("17_stages", "main-b", DEPTH, "gate", "fewer than two steps", "solution", DEEP_17),
-    "19-warp-0-clean": Fooling("19_busy", "main", LOOKED_AT, "not counted", "k-steps", "starter", _padded_19("42")),
-    "19-warp-0-clean-b": Fooling("19_busy", "main-b", LOOKED_AT, "not counted", "k-steps", "starter", _padded_19("22", ", tile")),
+    "19-loads-for-nothing": Fooling("19_busy", "main", UNUSED, "not counted", "k-steps", "starter", _padded_19("42")),
+    "19-loads-for-nothing-b": Fooling("19_busy", "main-b", UNUSED, "not counted", "k-steps", "starter", _padded_19("22", ", tile")),
 }

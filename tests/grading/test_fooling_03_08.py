@@ -5,7 +5,6 @@ from fooling_03_08 import ATTACKS
 from honest_03_08 import HONEST
 
 from course_lib.grading import check, part
-from course_lib.grading.judge.reaching import doubled
 
 
 @pytest.mark.sampled(test=4, slow=16)
@@ -39,20 +38,3 @@ def test_a_right_kernel_of_another_make_passes(name, starters, answers):
         verdict = check(text, spec, seed=seed)
         assert verdict.passed, verdict
 
-
-@pytest.mark.parametrize(("load", "more"), [
-    ("ld.shared.f32 %f1, [%r1];", " mul.f32 %f1, %f1, 0f40000000;"),
-    ("@!%p2 ld.volatile.shared.u32 %r3, [%rd1+4];", " @!%p2 mul.f32 %r3, %r3, 0f40000000;"),
-    ("ld.shared.f64 %fd1, [%r1];", " mul.f64 %fd1, %fd1, 0d4000000000000000;"),
-    ("ld.f32 %f1, [%rd1];", " mul.f32 %f1, %f1, 0f40000000;"),
-    ("ld.global.f32 %f1, [%rd1];", ""),
-    ("ld.global.nc.v2.f32 {%f1, %f2}, [%rd1];", ""),
-    ("ld.param.u32 %r1, [wide_param_0];", ""),
-    ("ld.local.f32 %f1, [%rd1];", ""),
-])
-def test_what_is_doubled(load, more):
-    assert doubled(load) == load + more
-
-
-def test_two_floats_in_one_register_are_doubled_each():
-    assert doubled("ld.shared.b64 %rd4, [%r1];").count("mul.f32") == 2

@@ -1,13 +1,17 @@
-"""Kernels that meet what the gates of exercises 09 to 19 count without the idea do not pass, and right ones of other make do."""
+"""Kernels without the idea that meet what gates count do not pass, nor functions that know what is shown; other right kernels do."""
 
+import fooling_09_19
+import fooling_conditions
+import honest_09_19
+import honest_odd
 import pytest
-from fooling_09_19 import FOOLING
-from honest_09_19 import HONEST
 
 from course_lib.grading import check, part
 from course_lib.grading.judge import ptx_edits
 
 SEED = 11
+FOOLING = fooling_09_19.FOOLING | fooling_conditions.FOOLING
+HONEST = honest_09_19.HONEST | honest_odd.HONEST
 KERNEL = """.visible .entry k(
 	.param .u64 k_param_0,
 	.param .u64 k_param_1
@@ -24,7 +28,7 @@ KERNEL = """.visible .entry k(
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(test=3, slow=16)
+@pytest.mark.sampled(test=3, slow=24)
 @pytest.mark.parametrize("name", FOOLING)
 def test_a_kernel_without_the_idea_is_told_what_is_wrong(name):
     fooling = FOOLING[name]
@@ -35,7 +39,7 @@ def test_a_kernel_without_the_idea_is_told_what_is_wrong(name):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(test=2, slow=8)
+@pytest.mark.sampled(test=2, slow=16)
 @pytest.mark.parametrize("name", HONEST)
 def test_a_right_kernel_of_other_make_passes(name):
     honest = HONEST[name]
@@ -45,7 +49,39 @@ def test_a_right_kernel_of_other_make_passes(name):
 
 
 def test_each_exercise_has_three_of_either():
-    assert {name[:2] for name in FOOLING} == {name[:2] for name in HONEST} == {"09", "10", "13", "14", "15", "16", "17", "19"}
+    for found in (fooling_09_19.FOOLING, honest_09_19.HONEST):
+        assert {name[:2] for name in found} == {"09", "10", "13", "14", "15", "16", "17", "19"}
+
+
+@pytest.mark.parametrize("name", fooling_conditions.FUNCTIONS)
+def test_a_function_that_knows_what_is_shown_fails_on_what_is_drawn(name):
+    exercise, which, text = fooling_conditions.FUNCTIONS[name]
+    spec, found = part(exercise, which), {}
+    exec(text, found)
+
+    def answer(*given):
+        return spec.expected(*given) if given in spec.cases else found[spec.entry](*given)
+
+    assert check(answer, spec).passed
+    assert not [seed for seed in range(20) if check(answer, spec, seed=seed).passed]
+
+
+LOADS = {
+    "ld.shared.f32 %f1, [%r1];": "\nmov.b32 %f1, 0;",
+    "@!%p2 ld.volatile.shared.u32 %r3, [%rd1+4];": "\n@!%p2 mov.b32 %r3, 0;",
+    "ld.shared.v2.b64 {%rd4, %rd5}, [%r1];": "\nmov.b64 %rd4, 0;\nmov.b64 %rd5, 0;",
+    "ld.acquire.cta.shared::cta.b32 %r1, [%r2];": "\nmov.b32 %r1, 0;",
+    "ld.f32 %f1, [%rd1];": "\n@%lost_here mov.b32 %f1, 0;",
+    "ld.global.nc.v2.f32 {%f1, %f2}, [%rd1];": "",
+    "ld.volatile.global.f32 %f1, [%rd1];": "",
+    "ld.local.f32 %f1, [%rd1];": "",
+}
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_which_loads_may_be_of_shared_memory(load):
+    changed = ptx_edits.without_shared_words(KERNEL.replace("ld.shared.v2.f32 	{%f1, %f2}, [%r1+16];", load), "k")
+    assert f"{load}{LOADS[load]}\n" in changed
 
 
 def test_what_is_changed_in_ptx():
@@ -54,6 +90,7 @@ def test_what_is_changed_in_ptx():
     assert "[%rd2], 8, 0;" in ptx_edits.without_copies(KERNEL)
     assert "mov.b32 %f2, 0;" in ptx_edits.without_shared_words(KERNEL, "k")
     assert ptx_edits.losing_words(KERNEL, "k", most=4, seed=1).count("@%lost_now mov.b32 %f") == 2
+    assert ptx_edits.losing_a_read(KERNEL, "k", reads={0: 3, 5: 7}, seed=1).count("@%lost_now mov.u32 %lost_b32_0, 160;") == 1
     assert ptx_edits.losing_products(KERNEL, "k", most=4, seed=1).count("mov.b32 %lost_b32_") == 2
     changed = ptx_edits.without_one_block(KERNEL, "k", array=0, nbytes=64, told=(1, 24))
     assert "[k_param_1]" in changed

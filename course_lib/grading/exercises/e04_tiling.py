@@ -11,12 +11,13 @@ run along k, as in variant a, load 16 sectors of A for 32 elements instead of 4:
 
 A block needs BM rows of A and BN columns of B. They fill (1 / BN + 1 / BM) / 8 sectors per multiply-add, and less cannot bring them. Whoever
 keeps 32 rows of sums in the registers of one warp, while the others do nothing, comes near to that without shared memory; therefore its words are
-counted, too (`judge/bounds.py`), and must reach C (`judge/reaching.py`).
+counted, too (`judge/bounds.py`), and must reach C (`judge/made_of.py`).
 """
 
 from course_lib.check.case import all_cases, drawn_gate_case, gate_case, whole_tile_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, SHARED_LOADED, Bound, per_work_of, through_shared
+from course_lib.grading.judge.made_of import FACTORS_FROM_SHARED
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
 
 NAME = "global sectors loaded per multiply-add"
@@ -29,7 +30,7 @@ def _part(part, title, entry, tile, block, cases, gate, transposed=""):
     shared = STAGED if part == "stage" else through_shared(block)
     return Spec("04_tiling", part, title, entry, Sgemm(transposed), tile, grid=tile_grid, block=block, cases=cases,
                 gate_case=gate_case, gate_drawn=drawn_gate_case, gates=(gate,),
-                bounds=(ALL_OF_THE_TILE, shared), doubling=True)
+                bounds=(ALL_OF_THE_TILE, shared), made_of=FACTORS_FROM_SHARED)
 
 
 PARTS = (

@@ -17,6 +17,7 @@ from course_lib.check.case import Case, all_cases, drawn_gate_case, gate_case
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, Bound, requests_of_tiles, sectors_of_tiles, sectors_stored, through_shared
 from course_lib.grading.judge.function_spec import FunctionSpec
+from course_lib.grading.judge.made_of import FACTORS_FROM_SHARED
 from course_lib.grading.judge.spec import (
     REQUESTS_LOADED,
     REQUESTS_STORED,
@@ -109,7 +110,7 @@ def _wide_cases(tile):
 
 def _part(part, title, entry, operation, cases, *gates):
     return Spec(EXERCISE, part, title, entry, operation, TILE, grid=tile_grid, block=_block, cases=cases, gate_case=gate_case,
-                gate_drawn=drawn_gate_case, gates=gates, bounds=(*BOUNDS, FOURS if part == "wide" else ONCE), doubling=True)
+                gate_drawn=drawn_gate_case, gates=gates, bounds=(*BOUNDS, FOURS if part == "wide" else ONCE), made_of=FACTORS_FROM_SHARED)
 
 
 PARTS = (

@@ -19,6 +19,7 @@ import numpy as np
 from course_lib import simt
 from course_lib.arch import BANKS, WARP
 from course_lib.check import in_place, row_sums
+from course_lib.check.case import whole_sectors
 from course_lib.check.in_place import InPlace
 from course_lib.check.row_sums import RowSums
 from course_lib.check.transpose import PER, Sheet, tile_grid
@@ -67,7 +68,7 @@ PAIRS = (_sectors("loaded", SECTORS_LOADED, SWAPPED), _sectors("stored", SECTORS
 def _gate_drawn(tile, rng):
     """Draw another square of whole tiles; the gate on bytes, which reckons with 2 × 2, reads less there."""
     size = tile["TILE"] * int(rng.integers(3, 6))
-    return Sheet("counters, of a drawn size", size, size)
+    return Sheet("counters, of a drawn size", size, size, pad=whole_sectors(rng))
 
 
 def _exchanged(report, case, tile, work):

@@ -14,11 +14,12 @@ four outputs), 13.2578 in the starter. The bounds of 6.5 and 4.2 leave room for 
 
 import numpy as np
 
-from course_lib.check.case import Case, all_cases
+from course_lib.check.case import Case, all_cases, whole_sectors
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, Bound, instructions, through_shared
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import per_multiply_add
+from course_lib.grading.judge.made_of import FACTORS_FROM_SHARED
 from course_lib.grading.judge.spec import Gate, Spec, tile_grid
 
 NAME = "machine instructions per multiply-add"
@@ -34,7 +35,8 @@ def _steps(tile):
 def _steps_drawn(tile, rng):
     """Draw another such input, of one to three blocks along each axis, and more steps."""
     M, N, K = (tile[name] * int(rng.integers(least, most)) for name, least, most in (("BM", 1, 4), ("BN", 1, 4), ("BK", 17, 25)))
-    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))
+    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))),
+                pad=whole_sectors(rng))
 
 
 def _block(tile):
@@ -47,7 +49,7 @@ def _part(part, title, entry, gate, transposed="", more=(), most=6.5):
                             "of no use, do not pay: multiply in the loop, and nothing that C does not need")
     return Spec("07_unrolling", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", *more), grid=tile_grid, block=_block,
                 cases=all_cases, gate_case=_steps, gate_drawn=_steps_drawn, gates=(gate,),
-                bounds=(ALL_OF_THE_TILE, through_shared(_block), everything), doubling=True)
+                bounds=(ALL_OF_THE_TILE, through_shared(_block), everything), made_of=FACTORS_FROM_SHARED)
 
 
 def predicted(unroll: int, BK: int, loads: float, loop: int, once: int) -> float:
@@ -61,9 +63,9 @@ def predicted(unroll: int, BK: int, loads: float, loop: int, once: int) -> float
 
 
 def _drawn(rng):
-    for _ in range(4):
+    for parts in (1, 2, 4, 1):
         BK = int(2 ** rng.integers(2, 7))
-        yield int(BK // 2 ** rng.integers(0, 3)), BK, float(rng.integers(4, 9)) / 4, int(rng.integers(3, 12)), int(rng.integers(10, 60))
+        yield BK // parts, BK, float(rng.integers(4, 9)) / 4, int(rng.integers(3, 12)), int(rng.integers(10, 60))
 
 
 def _guess(given, got):

@@ -16,7 +16,7 @@ Tiles of 64 × 64 have 2 / (8 · 64) = 0.0039 sectors per multiply-add, and pass
 
 A kernel without shared memory has no wavefronts at all. But a warp whose lanes have w = TM · TN outputs each, in r rows and c columns, needs
 r + c >= 2 √(32 w) words for each k, and a wavefront brings 32 at most: 2 √(32 w) / (32 w) per multiply-add, 0.3536 for one output, 0.0884 for
-4 × 4. That is the least that passes, and C has to grow when these words are doubled. Global sectors are bounded by 0.04, above tiles of
+4 × 4. That is the least that passes, and these words must be factors of C's products. Global sectors are bounded by 0.04, above tiles of
 32 × 32 with a column loaded down, 1 / 32 + 1 / 256, and below the 2 / 32 of a warp that takes its operands from global memory itself.
 """
 
@@ -26,6 +26,7 @@ from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.bounds import ALL_OF_THE_TILE, Bound, per_work_of, through_shared
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import local_bytes, per_warp
+from course_lib.grading.judge.made_of import FACTORS_FROM_SHARED
 from course_lib.grading.judge.spec import SECTORS_LOADED, Gate, Spec, per_work, tile_grid
 
 NAME = "shared wavefronts loaded per multiply-add of a warp"
@@ -54,7 +55,7 @@ def _part(part, title, entry, gates, transposed=""):
     return Spec("08_register_blocking", part, title, entry, Sgemm(transposed), ("BM", "BN", "BK", "TM", "TN"), grid=tile_grid,
                 block=_block, cases=all_cases,
                 gate_case=counters_case, gate_drawn=drawn_gate_case, gates=gates,
-                bounds=(ALL_OF_THE_TILE, through_shared(_block), STAGED), doubling=True)
+                bounds=(ALL_OF_THE_TILE, through_shared(_block), STAGED), made_of=FACTORS_FROM_SHARED)
 
 
 def _drawn(rng):

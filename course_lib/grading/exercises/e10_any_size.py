@@ -24,7 +24,7 @@ The second input, which the seed draws, is cut on all sides, too, and needs no m
 
 import numpy as np
 
-from course_lib.check.case import Case, all_cases
+from course_lib.check.case import Case, all_cases, whole_sectors
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.machine_code import INSTRUCTIONS, per_multiply_add
@@ -57,10 +57,11 @@ def _part(part, title, entry, gates, transposed=""):
 
 
 def _cut_elsewhere(tile, rng):
-    """Return another input for counters, cut on all sides as `CUT` is: one or two rows and columns of blocks, and more tiles along K."""
-    M, N, K = (size + int(more) * TILE[name] for size, more, name in
-               zip((CUT.M, CUT.N, CUT.K), rng.integers((0, 0, 1), (2, 2, 9)), ("BM", "BN", "BK"), strict=True))
-    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))
+    """Return another input for counters, cut on all sides: no more of a block lies outside than of `CUT`, and K has any rest."""
+    rows, cols, depth = (int(number) for number in rng.integers((2, 1, 20), (5, 3, 27)))
+    M = TILE["BM"] * rows - int(rng.integers(1, rows + 1))
+    N, K = TILE["BN"] * cols - int(rng.integers(1, cols + 1)), TILE["BK"] * depth + int(rng.integers(1, TILE["BK"]))
+    return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))), pad=whole_sectors(rng))
 
 
 def predicted(M: int, N: int, K: int, BM: int, BN: int, BK: int) -> tuple[int, float]:

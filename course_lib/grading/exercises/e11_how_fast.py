@@ -234,9 +234,13 @@ def _drawn_output(rng):
 
 
 def _drawn_room(rng):
-    for width in (4, 8, 16, 4):
-        yield (128 * int(rng.integers(1, 9)), int(rng.integers(17, 129)), 256 * int(rng.integers(0, 300)), int(rng.integers(200, 900)),
-               int(rng.integers(5, 60)), width)
+    """Draw launches of which each rule decides one: warps, portions of registers, the system's KiB, portions of shared memory."""
+    few, blocks, odd = int(rng.integers(17, 29)), int(rng.integers(3, 8)), int(rng.choice((5, 7)))       # 5 and 7 do not divide 228 KiB
+    many = rng.choice([n for n in range(65, 129) if 65536 // (128 * n) != 65536 // (1024 * -(-n // 8))])
+    each = ((128 * int(rng.integers(1, 3)), few, 256 * int(rng.integers(0, 8))), (128, int(many), 0),
+            (128, few, 228 * KIB // blocks - int(rng.integers(1, 1000))), (128, few, 228 * KIB // odd // 128 * 128 + int(rng.integers(1, 70)) - KIB))
+    for launch, width in zip(each, (4, 8, 16, 4), strict=True):
+        yield *launch, int(rng.integers(200, 900)), int(rng.integers(5, 60)), width
 
 
 GTX, M2200, ON_H200 = 184.65, 85.04, 2424.24          # bytes a cycle, `interval.bytes_per_cycle` with two decimals

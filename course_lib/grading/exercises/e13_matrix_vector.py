@@ -15,7 +15,8 @@ which may load four words of such a row at once.) Rows of 17 have a column in 32
 accesses take 1 when a word is left out after every 32 words, and not after every vector, or when each row has its components in an order
 of its own. The limit of 4.5 lies below 5: one way with a conflict, the other without.
 
-A kernel of shuffles has no wavefronts. So in part 3 all results must be 0 when zeros are read from shared memory.
+A kernel of shuffles has no wavefronts. So in part 3 all results must be 0 when zeros are read from shared memory, and change as
+vectors or results do when one word of each thread changes.
 """
 
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from course_lib import model, simt
 from course_lib.check.mxv import Mxv, VectorsCase, all_cases, drawn, gate_case, vector_grid
 from course_lib.grading.exercises.e06_bank_conflicts import wavefronts_per_work
 from course_lib.grading.judge.function_spec import FunctionSpec
-from course_lib.grading.judge.made_of import from_shared
+from course_lib.grading.judge.made_of import from_shared, vectors_through_shared
 from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, per_work
 
 EXERCISE = "13_matrix_vector"
@@ -68,7 +69,7 @@ def _mistake(given, got):
 
 def _some_requests(rng):
     """Draw sizes of vectors, lanes a vector, and first components."""
-    for _ in range(12):
+    for _ in range(24):
         chunk = 2 ** int(rng.integers(0, 5))
         N = chunk + int(rng.integers(0, 24))
         yield N, chunk, int(rng.integers(0, N - chunk + 1))
@@ -112,5 +113,5 @@ PARTS = (
                  drawn=_some_requests, expected=sectors_of, guess=_mistake),
     _part("main", "Part 2: vectors side by side", "mxv_sh", (LOADS, _stores(32.0))),
     _part("main-b", "Part 2: results component after component", "mxv_apart", (LOADS, _stores(4.0)), by_component="out"),
-    _part("free", "Part 3: no lane waits", "mxv_free", (LOADS, _stores(32.0), FRONTS), made_of=(from_shared,)),
+    _part("free", "Part 3: no lane waits", "mxv_free", (LOADS, _stores(32.0), FRONTS), made_of=(from_shared, vectors_through_shared)),
 )

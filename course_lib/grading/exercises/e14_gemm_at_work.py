@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from course_lib import simt
+from course_lib.check.case import whole_sectors
 from course_lib.check.layer import TILE, Back, Layer, LayerCase, batches, drawn, forward_batches, leaky
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.spec import SECTORS_LOADED, SECTORS_STORED, Gate, Reading, Spec, per_work, tile_grid
@@ -42,9 +43,10 @@ def loaded(report: simt.Report, work: float) -> Reading:
 
 
 def _depth(report: simt.Report, work: float) -> int:
-    """Return K of a launch whose rows are not padded, from the bytes of A, B and C."""
-    size = {array.name: array.nbytes // array.itemsize for array in report.arrays}
-    return round((size["A"] * size["B"] / work) ** 0.5)
+    """Return K of a launch, from the bytes of B, the bias and C, whatever the padding: B has K rows, and C has M that begin as far apart."""
+    _, B, N, C = (array.nbytes // array.itemsize for array in report.arrays)
+    rows = work // N
+    return int((B - N) // ((C - N) // (rows - 1)) + 1)
 
 
 def at_least(counter: str, least: float) -> Callable[[simt.Report, float], Reading]:
@@ -111,7 +113,7 @@ def _sizes(rng):
 def _grown(tile, rng, counted):
     """Return another input for counters, of whole tiles, and deeper than `counted`."""
     M, N, K = (size * int(times) for size, times in zip((32, 32, counted.K), rng.integers((1, 1, 2), (4, 4, 5)), strict=True))
-    return replace(counted, name="counters, of a drawn size", M=M, N=N, K=K)
+    return replace(counted, name="counters, of a drawn size", M=M, N=N, K=K, pad=whole_sectors(rng))
 
 
 def _part(part, title, entry, operation, cases, counted, gates, more=drawn):

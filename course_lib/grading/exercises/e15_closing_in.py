@@ -29,7 +29,7 @@ why one thread of each of 25 blocks loses a read, and three quarters of these mu
 from dataclasses import replace
 
 from course_lib import simt
-from course_lib.check.case import Case, all_cases
+from course_lib.check.case import Case, all_cases, whole_sectors
 from course_lib.check.case import drawn_gate_case
 from course_lib.check.case import gate_case as counters_case
 from course_lib.check.sgemm import Sgemm
@@ -107,7 +107,8 @@ def _traced(case, tile, rng):
 
 def _deep(tile, rng):
     """Return another input for part 3: a few blocks, and more tiles along K."""
-    return Case("counters, of a drawn size", int(rng.integers(1, 3)) * tile["BM"], 2 * tile["BN"], int(rng.integers(TILES + 1, 13)) * tile["BK"])
+    return Case("counters, of a drawn size", int(rng.integers(1, 3)) * tile["BM"], 2 * tile["BN"], int(rng.integers(TILES + 1, 13)) * tile["BK"],
+                pad=whole_sectors(rng))
 
 
 def _plan(BM, BN, BK):

@@ -18,7 +18,7 @@ change otherwise than by a factor when one of each warp adds nothing.
 import math
 
 from course_lib import simt
-from course_lib.check.case import Case, all_cases
+from course_lib.check.case import Case, all_cases, whole_sectors
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.made_of import products_on_tensor_cores
@@ -57,7 +57,7 @@ def _part(part, title, entry, operation, gate):
 
 def _counted(tile, rng):
     rows, cols, depth = (int(number) for number in rng.integers((1, 3, 1), (4, 5, 3)))
-    return Case("counters, of a drawn size", rows * tile["BM"], cols * tile["BN"], depth * 128)
+    return Case("counters, of a drawn size", rows * tile["BM"], cols * tile["BN"], depth * 128, pad=whole_sectors(rng))
 
 
 def bound(bits: int, K: int) -> float:

@@ -22,13 +22,14 @@ deep as the text says does not make one step two. C must be 0 without what the c
 """
 
 import math
+from dataclasses import replace
 
 from course_lib import simt
 from course_lib.check.case import Case, all_cases
 from course_lib.check.sgemm import Sgemm
 from course_lib.errors import CourseError
 from course_lib.grading.judge.function_spec import FunctionSpec
-from course_lib.grading.judge.made_of import copied, products_on_tensor_cores, reads_are_used
+from course_lib.grading.judge.made_of import Again, copied, products_on_tensor_cores, reads_are_used
 from course_lib.grading.judge.spec import Gate, Reading, Spec, by_line, tile_grid
 from course_lib.run import counter_name, reads_ahead
 from course_lib.run.reads_ahead import copied_bytes
@@ -36,6 +37,7 @@ from course_lib.run.traces import is_barrier
 
 EXERCISE = "17_stages"
 STEPS, WARPS = 16, 4                   # along K, and of the block, on the input of the gates
+EVERY_WARP = tuple(((0, 0, 0), warp) for warp in range(WARPS))
 AHEAD = 2                              # steps that must be on their way during a product
 PRODUCTS = 16 * 8 * 16                 # multiply-adds of the largest matrix instruction in float64
 RATE = 128                             # multiply-adds in float64 of a multiprocessor per cycle
@@ -78,7 +80,7 @@ def late_reads(report: simt.Report, work: float) -> Reading:
 
 def bytes_off(report: simt.Report, work: float) -> Reading:
     """Read by which share the bytes of all asynchronous copies differ from those of A and B, in either direction."""
-    needed = sum(array.nbytes for array in report.arrays if array.name in ("A", "B"))
+    needed = sum(array.nbytes for array in report.arrays[:2])
     copied = sum(map(copied_bytes, report.trace))
     return Reading(abs(copied / needed - 1), f"{copied:,} bytes copied, {needed:,} needed")
 
@@ -103,14 +105,26 @@ GATES = (Gate("shared reads with fewer than two steps on their way, of all", lat
          Gate("multiply-adds by lanes, of all", by_lanes, 0.05, 1 / 256, 1 / 256, MATRIX))
 
 
+def on_padded_rows(again: Again) -> str:
+    """Say which gate is not passed where rows are padded; bytes are not read there, as nobody copies what lies between rows."""
+    case = replace(again.case, pad=8)
+    _, report = again.run(again.ptx, case, trace=EVERY_WARP)
+    for gate in GATES:
+        reading = gate.read(report, case.M * case.N * case.K)
+        if gate.read is not bytes_off and reading.value > gate.limit:
+            return f"{gate.name}: {reading.value:.4f} ({reading.words}, {case}), at most {gate.limit:.4f} passes. {gate.advice}"
+    return ""
+
+
 def _plan(BM, BN, BK, latency):
     product = BM * BN * BK / RATE
     return math.ceil(latency / product) + 1, 8 * BK * (BM + BN) / product * latency
 
 
 def _drawn(rng):
-    yield from ((16 * int(rng.integers(1, 9)), 16 * int(rng.integers(1, 9)), 16 * int(rng.integers(1, 5)), int(rng.integers(200, 3000)))
-                for _ in range(5))
+    for latency in (*rng.integers(200, 3000, 4).tolist(), 0):               # the last one is a whole number of products
+        BM, BN, BK = (16 * int(rng.integers(1, most)) for most in (9, 9, 5))
+        yield BM, BN, BK, latency or BM * BN * BK // RATE * int(rng.integers(2, 6))
 
 
 def _guess(given, got):
@@ -138,8 +152,8 @@ def _part(part, title, entry, transposed):
     return Spec(EXERCISE, part, title, entry, Sgemm(transposed, dtype="float64"), ("BM", "BN", "BK"), grid=tile_grid,
                 block=lambda tile: (32 * WARPS, 1, 1), cases=all_cases,
                 gate_case=lambda t: Case("counters", t["BM"], t["BN"], STEPS * t["BK"]), gates=GATES,
-                trace=lambda case, tile, rng: tuple(((0, 0, 0), warp) for warp in range(WARPS)), gate_drawn=_cut,
-                made_of=(products_on_tensor_cores, copied, reads_are_used))
+                trace=lambda case, tile, rng: EVERY_WARP, gate_drawn=_cut,
+                made_of=(products_on_tensor_cores, copied, reads_are_used, on_padded_rows))
 
 
 PARTS = (

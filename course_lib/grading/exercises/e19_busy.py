@@ -4,8 +4,7 @@ A block has 16 × 16 threads and computes tiles of 16 × 16 elements in k-steps 
 40, 2 of 10 and 9 of 1: 24 + 40 + 20 + 9 = 93 k-steps for 12 blocks, 7.75 each. The starter deals out whole tiles in turn. Block 0 gets one of
 the first 12 and, as the 13th, the one with 40: 42 k-steps, 5.4194 times the mean. Evenly shared, three blocks have 7 and nine have 8: 1.0323.
 
-k-steps are counted by what warp 0 of a block loads of A, which is as much for each of them here, as every K is a multiple of 16. Two rows of
-threads are in warp 0, and the first of them lies inside every tile. A block must leave at most one tile of partial sums, 256 floats: as
+k-steps are counted by what the warps of a block load of A, which is as much for each k-step here, as all tiles are whole. A block must leave at most one tile of partial sums, 256 floats: as
 many as there is room for in `partial`. Whoever splits all tiles leaves more. Adding to C by atomics would need no partial sums, but the bits
 of the result would depend on the order of arrival: none is allowed.
 
@@ -14,8 +13,8 @@ the second, 9 of the third, 175 for 12 blocks, 14.5833 each. Of whole tiles in t
 evenly shared, seven blocks have 15: 1.0286. Who shares out k-steps of zeros as well has even shares, too. So no warp may load anything of a
 k-step that lies behind the diagonal's.
 
-Warp 0 could load for nothing until all blocks have loaded alike. So, on an input that the seed draws, one block after the other loads zeros for
-A, and what the products miss then must be an equal share of their k-steps.
+A block could load for nothing until all blocks have loaded alike. So, on an input that the seed draws, one block after the other loads zeros for
+A, and what the products miss then must be an equal share of their k-steps. The other gates are read there, too.
 """
 
 from collections import Counter
@@ -24,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib import simt
-from course_lib.check.ragged import BK, BLOCKS, GAP, TILE, Ragged, all_cases, drawn, gate_case, lower_case
+from course_lib.check.ragged import BK, BLOCKS, GAP, TILE, Ragged, RaggedCase, Size, all_cases, drawn, gate_case, lower_case, steps_of
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.made_of import Again
 from course_lib.grading.judge.ptx_edits import without_one_block
@@ -36,7 +35,8 @@ from course_lib.simt.report import TraceRecord
 EXERCISE = "19_busy"
 STEPS = 93                               # k-steps of all tiles in the input of the gates
 MEAN, MOST = STEPS / BLOCKS, int(np.diff(share_begins(STEPS, BLOCKS)).max())      # of a block, evenly shared
-WARP, LANES = 0, 32
+WARPS = TILE * TILE // 32                # of a block; all are looked at
+EVERY_WARP = tuple(((block, 0, 0), warp) for block in range(BLOCKS) for warp in range(WARPS))
 A, C, READY = 1, 3, 5                    # among the arrays of the launch, in the order of the arguments
 
 
@@ -47,7 +47,7 @@ def _inside(report: simt.Report, which: int, record: TraceRecord) -> bool:
 
 
 def busiest_over_mean(report: simt.Report, work: float) -> Reading:
-    """Read the loads of A of the busiest block's warp 0 over the mean of all blocks."""
+    """Read the loads of A of the busiest block's warps over the mean of all blocks."""
     loads: Counter[int] = Counter()
     for record in report.trace:
         copies = record.operation.startswith("cp.async") and record.space == "global"
@@ -55,7 +55,7 @@ def busiest_over_mean(report: simt.Report, work: float) -> Reading:
             loads[record.block[0]] += record.width
     most, total = max(loads.values(), default=0), loads.total()
     share = most * BLOCKS / total if total else float(BLOCKS)
-    return Reading(share, f"{most} of {total} bytes a lane, on {BLOCKS} blocks")
+    return Reading(share, f"{most} of {total} bytes a lane of all warps, on {BLOCKS} blocks")
 
 
 def most_left(report: simt.Report, work: float) -> Reading:
@@ -65,56 +65,72 @@ def most_left(report: simt.Report, work: float) -> Reading:
         if record.space == "global" and is_store(record) and not _inside(report, C, record) and not _inside(report, READY, record):
             stored[record.block[0]] += int((record.addresses >= 0).sum()) * record.width // 4
     most = max(stored.values(), default=0)
-    return Reading(most / LANES, f"{most} floats of a warp / {LANES}")
+    return Reading(most / TILE**2, f"{most} floats of a block / {TILE**2}")
 
 
 def atomics_on_c(report: simt.Report, work: float) -> Reading:
-    """Read how many atomic operations the first warps of all blocks apply to C."""
+    """Read how many atomic operations warps apply to C."""
     found = sum(record.operation.startswith(("atom", "red")) and _inside(report, C, record) for record in report.trace)
-    return Reading(float(found), f"{found} of the first warps")
+    return Reading(float(found), f"{found} in all blocks")
 
 
-def behind_the_diagonal(report: simt.Report, work: float) -> Reading:
-    """Read how many elements of A, lower triangular, the first warps load of k-steps that hold zeros alone."""
+def behind_the_diagonal(report: simt.Report, work: float, sizes: tuple[Size, ...] = lower_case({}).sizes) -> Reading:
+    """Read how many elements of A, lower triangular, warps load of k-steps that hold zeros alone; `sizes`: of the launch's products."""
     array, begins, found = report.arrays[A], 0, 0
     asked = [record.addresses[record.addresses >= 0] for record in report.trace
              if record.space == "global" and not is_store(record) and _inside(report, A, record)]
     at = (np.concatenate(asked or [np.zeros(0, np.int64)]) - array.address) // array.itemsize
-    for M, _, K in lower_case({}).sizes:
+    for M, _, K in sizes:
         mine = at[(begins <= at) & (at < begins + M * K)] - begins
         found += int((mine % K // BK > mine // K // TILE).sum())
         begins += M * K + GAP
-    return Reading(float(found), f"{found} by the first warps")
+    return Reading(float(found), f"{found} by all warps")
 
 
 def even_shares(again: Again) -> str:
     """Say what is wrong when one block makes much more of the products than another, on an input that the seed draws.
 
-    A block whose elements of A are all 0 adds nothing. What the products miss then are its k-steps, whatever else it loads or multiplies.
+    A block whose elements of A are all 0 adds nothing. What the products miss then are its k-steps, whatever else it loads or multiplies. The
+    other gates are read on this input, too.
     """
-    case = _drawn_counted(np.random.default_rng(again.seed), again.case)
-    nbytes = again.run(again.ptx, case)[0].A.nbytes
-    edited = without_one_block(again.ptx, again.entry, array=2, nbytes=nbytes, told=(1, 24 * len(case.sizes)))
+    lower = again.entry == "lower"
+    case = _drawn_counted(np.random.default_rng(again.seed), lower)
+    trial, report = again.run(again.ptx, case, trace=EVERY_WARP)
+    edited = without_one_block(again.ptx, again.entry, array=2, nbytes=trial.A.nbytes, told=(1, 24 * len(case.sizes)))
 
     def without(block):
         mark = np.array([[block, 0, 0, 0, 0, 0]], np.int32)              # behind all products; the changed kernel alone looks there
         trial = again.run(edited, case, change=lambda trial: replace(trial, sizes=np.vstack([trial.sizes, mark])))[0]
         return list(replace(trial, sizes=trial.sizes[:-1]).products())
 
-    whole = without(BLOCKS)
+    whole = list(trial.products())
     steps = [sum(_missing(A, B, C - lost) for (A, B, C), (_, _, lost) in zip(whole, without(block), strict=True)) for block in range(BLOCKS)]
     most, mean = max(steps), sum(steps) / BLOCKS
     if mean == 0 or most > GATES[0].limit * mean:
         return (f"Block {steps.index(most)} makes {most:.0f} k-steps of the products, and a block {mean:.2f} on average ({case}). Loads that "
                 "serve no product even nothing out: each block must multiply its equal share of all k-steps")
+    zeros = [(ZEROS, behind_the_diagonal(report, 0, case.sizes))] if lower else []
+    for gate, reading in [*((gate, gate.read(report, 0)) for gate in GATES[1:]), *zeros]:
+        if reading.value > gate.limit:
+            return f"{gate.name}: {reading.value:.4f} ({reading.words}, {case}), at most {gate.limit:.4f} passes. {gate.advice}"
     return ""
 
 
-def _drawn_counted(rng, case):
-    """Return an input like that of the gates, with products in another order, and one deeper, so that even shares are within the limit."""
-    sizes = [case.sizes[number] for number in rng.permutation(len(case.sizes))]
-    deep = int(rng.choice((41, 42, 43, 52, 53, 54, 55)))
-    return replace(case, name="counters, of a drawn size", sizes=tuple((M, N, BK * deep if K == 640 else K) for M, N, K in sizes))
+def _drawn_counted(rng: np.random.Generator, lower: bool) -> RaggedCase:
+    """Return an input of whole tiles, of which even shares are within the limit, and whole tiles in turn are not."""
+    while True:
+        sizes = [(int(M), int(N), int(M if lower else K)) for M, N, K in 16 * rng.integers(1, (6, 5, 9), (int(rng.integers(3, 8)), 3))]
+        deep = 16 * int(rng.integers(16, 50))
+        sizes.insert(int(rng.integers(len(sizes) + 1)), (deep, 16, deep) if lower else (16, 16, deep))
+        total = sum(steps_of(size, lower) for size in sizes)
+        if 80 <= total <= 400 and -(-total // BLOCKS) * BLOCKS <= 1.04 * total and _dealt(sizes, lower) * BLOCKS > 1.3 * total:
+            return RaggedCase("counters, of drawn sizes", tuple(sizes))
+
+
+def _dealt(sizes, lower):
+    """Return the k-steps of the busiest block when whole tiles are dealt out in turn."""
+    tiles = [min(K // BK, row + 1) if lower else K // BK for M, N, K in sizes for row in range(M // TILE) for _ in range(N // TILE)]
+    return max(sum(tiles[block::BLOCKS]) for block in range(BLOCKS))
 
 
 def _missing(A, B, change):
@@ -189,7 +205,7 @@ def _some(rng: np.random.Generator) -> list[tuple]:
 def _part(part: str, title: str, entry: str, lower: bool) -> Spec:
     return Spec(EXERCISE, part, title, entry, Ragged(lower), (), grid=lambda case, tile: (BLOCKS, 1, 1), block=lambda tile: (TILE, TILE, 1),
                 cases=all_cases, gate_case=lower_case if lower else gate_case, gates=LOWER_GATES if lower else GATES, drawn=drawn, atomics=True, made_of=(even_shares,),
-                trace=lambda case, tile, rng: tuple(((block, 0, 0), WARP) for block in range(BLOCKS)))
+                trace=lambda case, tile, rng: EVERY_WARP)
 
 
 PARTS = (

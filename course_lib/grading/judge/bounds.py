@@ -6,56 +6,17 @@ total against what the data and the launch need, from below, from above, or both
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from course_lib import simt
-from course_lib.check.finding import Finding
 from course_lib.check.operation import Tile
 from course_lib.grading.judge.machine_code import INSTRUCTIONS, counts_of
-from course_lib.grading.judge.spec import REQUESTS_LOADED, SECTORS_LOADED, SECTORS_STORED
+from course_lib.grading.judge.spec import REQUESTS_LOADED, SECTORS_LOADED, SECTORS_STORED, Bound, Total
 from course_lib.run import counter_name
 from course_lib.toolchain import executed
 
 SECTOR, WARP = 8, 32          # floats of a sector; lanes
 SHARED_LOADED = counter_name("wavefronts", "load")
-_LITTLE = 1e-6                # relative: what dividing rounds
-
-Total = Callable[[simt.Report, Any, Tile, float], float]
-"""(the simulator's report, the input, the kernel's tile, the work) -> a number."""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """What a total may be.
-
-    Attributes
-    ----------
-    name
-        "global sectors loaded, as a share of those that the blocks' tiles fill".
-    read
-        A `Total`.
-    low, high
-        What to say when the total is below `least`, or above `most`.
-    """
-
-    name: str
-    read: Total = field(repr=False)
-    least: float = 0.0
-    low: str = ""
-    most: float = math.inf
-    high: str = ""
-
-    def finding(self, report: simt.Report, case: Any, tile: Tile, work: float) -> Finding | None:
-        """Return a finding of kind "bound" when the total lies outside, or None."""
-        value = self.read(report, case, tile, work)
-        if value < self.least * (1 - _LITTLE):
-            limit, why = f"at least {self.least:.4g} is needed", self.low
-        elif not value <= self.most * (1 + _LITTLE):
-            limit, why = f"at most {self.most:.4g} passes", self.high
-        else:
-            return None
-        return Finding("bound", f"{self.name}: {value:.4f} ({case}), {limit}. {why}", facts={"gate": self.name, "value": value})
 
 
 def per_work_of(*counters: str, times: float = 1.0) -> Total:

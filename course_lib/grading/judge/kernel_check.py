@@ -15,7 +15,6 @@ from course_lib.errors import CourseError
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.grading.judge.made_of import Again
-from course_lib.grading.judge.reaching import GROWN, doubled, growth
 from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.grading.judge.verdict import Verdict
 from course_lib.kernels.user import written_values
@@ -23,6 +22,7 @@ from course_lib.toolchain import CompileError
 
 _PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]{0,10000})\)")
 _PTX_ATOMIC = re.compile(r"(?<![\w.$%])((?:atom|red|multimem\.red|cp\.reduce)\.[\w.:]+)")      # also behind other statements of its line
+_NOT_INLINED = re.compile(r"\b__noinline__\b|\b__attribute__\s*\(\(\s*noinline\s*\)\)|\[\[gnu::noinline\]\]")
 _PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)")
 
 
@@ -122,6 +122,8 @@ class Run:
             trial = change(self.spec.operation.trial(case, self.seed))
             return trial, self._launch(trial, racecheck=False, trace=trace, source=text)
 
+        if _NOT_INLINED.search(self.source):                  # what a kernel reads in other functions is counted with it
+            ptx = self.engine.compile(_NOT_INLINED.sub("", self.source), self.spec.entry).ptx
         again = Again(run, ptx, self.spec.entry, self._gate_cases()[-1], math.prod(self.spec.block(self.tile)), self.tile, self.seed + 1)
         for problem in self.spec.made_of:
             try:
@@ -159,26 +161,11 @@ class Run:
             self._look_behind(counted)
 
     def _look_behind(self, counted):
-        """Of gates that are passed, note which totals lie outside their bounds, and loads of shared memory that C does not need."""
+        """Of gates that are passed, note which totals lie outside their bounds."""
         for bound in getattr(self.spec, "bounds", ()):             # loops have none
             for case, report in counted:
                 if finding := bound.finding(report, case, self.tile, self.spec.operation.work(case)):
                     self.trials.note(finding)
-        if getattr(self.spec, "doubling", False) and not self.trials.findings:
-            self._double(counted[-1][0])
-
-    def _double(self, case):
-        """Note when C does not grow with what loads of shared memory deliver; a launch that fails with other values depends on them."""
-        plain, grown = (self.spec.operation.trial(case, self.seed) for _ in range(2))
-        try:
-            self._launch(plain, racecheck=False)
-            self._launch(grown, racecheck=False, source=doubled(self.engine.compile(self.source, self.spec.entry).ptx))
-        except CourseError:
-            return
-        if growth(plain, grown) < GROWN:
-            self.trials.note(Finding("bound", "the kernel loads from shared memory what its result does not need: with each value "
-                                     "doubled that such a load delivers, C should grow to its double or more, and grows "
-                                     f"{growth(plain, grown):.3g} times. Multiply what comes from the tiles in shared memory"))
 
 
 def _drawn(spec, tile, seed):

@@ -83,10 +83,13 @@ def loop_cases(tile: Tile | None = None) -> tuple[Case, ...]:
     )
 
 
-def drawn_lines(*ranges: tuple[int, int]) -> Callable[[Tile, np.random.Generator], Case]:
-    """Return how an input to count lines on is drawn: M, N, K of so many whole lines of 16 floats, from the first number to the second."""
+def drawn_lines(*ranges: tuple[int, int], whole: bool = True) -> Callable[[Tile, np.random.Generator], Case]:
+    """Return how an input to count lines on is drawn: M, N, K of so many lines of 16 floats, from the first number to the second.
+
+    Where they are not `whole`, some floats of one more line follow, or none.
+    """
     def draw(tile: Tile, rng: np.random.Generator) -> Case:
-        M, N, K = (16 * int(rng.integers(least, most + 1)) for least, most in ranges)
+        M, N, K = (16 * int(rng.integers(least, most + 1)) + (0 if whole else int(rng.integers(16))) for least, most in ranges)
         return Case("counters, of a drawn size", M, N, K, alpha=float(np.float32(rng.uniform(0.5, 2))))
 
     return draw

@@ -1,10 +1,10 @@
-"""Change a kernel's PTX so that something it counts on is missing, to see whether its result is made of it."""
+"""Change a kernel's PTX so that something it counts on is missing, or another, to see whether its result is made of it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-_LOAD = re.compile(r"(@!?%\w+\s+)?\bld(?:\.volatile|\.weak|\.relaxed|\.cta)*(\.shared(?:::cta)?)?(?:\.v[24])?"
-                   r"\.[fbus](16|32|64)\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%?\w+)[^\];]{0,80}\]\s*;")
+_LOAD = re.compile(r"(@!?%\w+\s+)?\bld((?:\.(?!global|param|local|const|v[24]\b)[\w:]+){0,9}?)(?:\.v[24])?\.[bfsu](16|32|64)"
+                   r"\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%?\w+)[^\];]{0,80}\]\s*;")
 _GLOBAL = re.compile(r"\bld(?!\.(?:volatile\.)?(?:shared|param|const|local))(?:\.[\w:]+){0,9}\.[fb]32"
                      r"\s+(\{[^{};]{0,400}\}|%\w+)\s*,\s*\[\s*(%\w+)\s*(?:\+\s*(-?\d+))?\s*\]\s*;")
 _MATRIX = re.compile(r"\b(?:wmma\.)?mma\.[\w.:]{0,120}\s+\{([^{};]{0,400})\}\s*,\s*\{[^{};]{0,400}\}\s*,\s*\{[^{};]{0,400}\}\s*,"
@@ -36,8 +36,8 @@ shr.u32 %lost_x, %lost_at, 13;
 xor.b32 %lost_at, %lost_at, %lost_x;
 rem.u32 %lost_at, %lost_at, {most};
 """
-# One thread of each block loses something; %lost_at of all others lies beyond all that they do.
-_ONE_THREAD = """
+# One lane of one of the warps that read loses something in each block; %lost_at of all others lies beyond all that they do.
+_ONE_LANE = """
 mov.u32 %lost_x, %ctaid.x;
 mul.lo.u32 %lost_x, %lost_x, 0x85EBCA6B;
 mov.u32 %lost_y, %ctaid.y;
@@ -45,7 +45,12 @@ mad.lo.u32 %lost_x, %lost_y, 0xC2B2AE35, %lost_x;
 add.u32 %lost_x, %lost_x, {seed};
 shr.u32 %lost_y, %lost_x, 16;
 xor.b32 %lost_x, %lost_x, %lost_y;
-rem.u32 %lost_x, %lost_x, {threads};
+rem.u32 %lost_x, %lost_x, {lanes};
+shr.u32 %lost_y, %lost_x, 5;
+and.b32 %lost_x, %lost_x, 31;
+{of_warps}
+add.u32 %lost_x, %lost_x, %lost_b32_0;
+rem.u32 %lost_at, %lost_at, %lost_b32_1;
 mov.u32 %lost_y, %tid.y;
 mov.u32 %lost_b32_0, %ntid.x;
 mov.u32 %lost_b32_1, %tid.x;
@@ -53,6 +58,9 @@ mad.lo.u32 %lost_b32_1, %lost_y, %lost_b32_0, %lost_b32_1;
 setp.ne.u32 %lost_now, %lost_x, %lost_b32_1;
 @%lost_now mov.u32 %lost_at, 0xFFFFFFFF;
 """
+_OF_WARP = """setp.eq.u32 %lost_now, %lost_y, {number};
+@%lost_now mov.u32 %lost_b32_0, {first};
+@%lost_now mov.u32 %lost_b32_1, {reads};"""
 
 
 def without_products(ptx: str) -> str:
@@ -69,15 +77,16 @@ def without_shared_words(ptx: str, entry: str) -> str:
     """Return PTX that reads zeros from shared memory."""
     def zeroed(found):
         guard, space, bits, names, base = found.groups()
-        if not (space or base.startswith("%")):
+        shared = ".shared" in space
+        if not (shared or base.startswith("%")):
             return found[0]
-        asks, when = ("", guard or "") if space else (f"isspacep.shared %lost_here, {base};\n", "@%lost_here ")
+        asks, when = ("", guard or "") if shared else (f"isspacep.shared %lost_here, {base};\n", "@%lost_here ")
         return f"{asks}{found[0]}" + "".join(f"\n{when}mov.b{bits} {name}, 0;" for name in _names(names))
 
     return _in_entry(ptx, entry, "", lambda body: _LOAD.sub(zeroed, body))
 
 
-def losing_words(ptx: str, entry: str, *, most: int, seed: int) -> str:
+def losing_words(ptx: str, entry: str, *, most: int, seed: int, instead: str = "mov.b{bits} {name}, 0;") -> str:
     """Return PTX in which each thread reads one word of shared memory as 0, and all others as they are.
 
     Parameters
@@ -86,26 +95,33 @@ def losing_words(ptx: str, entry: str, *, most: int, seed: int) -> str:
         How many words a thread reads; which of them it loses is drawn.
     seed
         Of what is drawn.
+    instead
+        What happens to that word.
     """
-    return _in_entry(ptx, entry, _BEGIN.format(unit=1, seed=seed % 2**31, most=max(most, 1)), lambda body: _losing(body, whole=False))
+    return _in_entry(ptx, entry, _BEGIN.format(unit=1, seed=seed % 2**31, most=max(most, 1)),
+                     lambda body: _losing(body, instead, whole=False))
 
 
-def losing_a_read(ptx: str, entry: str, *, most: int, seed: int, threads: int) -> str:
-    """Return PTX in which in each block of `threads` one thread, drawn, has one read of shared memory, of `most`, that gives 0."""
-    begin = (_BEGIN + _ONE_THREAD).format(unit=1, seed=seed % 2**31, most=max(most, 1), threads=threads)
-    return _in_entry(ptx, entry, begin, lambda body: _losing(body, whole=True))
+def losing_a_read(ptx: str, entry: str, *, reads: Mapping[int, int], seed: int) -> str:
+    """Return PTX in which in each block one lane, drawn, has one read of shared memory that gives 0; `reads`: warp -> how many it has."""
+    of_warps = "\n".join(_OF_WARP.format(number=number, first=32 * warp, reads=count) for number, (warp, count) in enumerate(reads.items()))
+    begin = _BEGIN.format(unit=1, seed=seed % 2**31, most=2**32 - 1)
+    begin += _ONE_LANE.format(seed=seed % 2**31, lanes=32 * len(reads), of_warps=of_warps)
+    return _in_entry(ptx, entry, begin, lambda body: _losing(body, "mov.b{bits} {name}, 0;", whole=True))
 
 
-def _losing(body, whole):
-    """Return a body in which the read, or the word, of number %lost_at gives 0; a read of four words is one read `whole`."""
+def _losing(body, instead, whole):
+    """Return a body with something done `instead` of read, or word, number %lost_at; a read of four words is one read `whole`."""
     def counted(found):
         guard, space, bits, names, base = found.groups()
-        if guard or not (space or base.startswith("%")):
+        shared = ".shared" in space
+        if not (shared or base.startswith("%") and not guard):
             return found[0]
-        asks = "" if space else f"isspacep.shared %lost_here, {base};"
-        asked = "setp.eq.u32 %lost_now, %lost_seen, %lost_at;" if space else "setp.eq.and.u32 %lost_now, %lost_seen, %lost_at, %lost_here;"
-        step = "add.u32 %lost_seen, %lost_seen, 1;" if space else "@%lost_here add.u32 %lost_seen, %lost_seen, 1;"
-        lost = [f"@%lost_now mov.b{bits} {name}, 0;" for name in _names(names)]
+        here = (guard or "").strip("@ ") if shared else "%lost_here"
+        asks = "" if shared else f"isspacep.shared %lost_here, {base};"
+        asked = f"setp.eq{'.and' if here else ''}.u32 %lost_now, %lost_seen, %lost_at{f', {here}' if here else ''};"
+        step = f"{f'@{here} ' if here else ''}add.u32 %lost_seen, %lost_seen, 1;"
+        lost = [f"@%lost_now {instead.format(bits=bits, name=name)}" for name in _names(names)]
         each = [asked, *lost, step] if whole else [line for one in lost for line in (asked, one, step)]
         return "\n".join((asks, found[0], *each))
 

@@ -1,26 +1,26 @@
 """What a kernel of an exercise must be and do: its name and arguments, its launch, its inputs, its gates."""
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from course_lib import simt
 from course_lib.check.case import LARGEST_TILE, Case
+from course_lib.check.finding import Finding
 from course_lib.check.operation import Operation, Tile
 from course_lib.grading.judge.made_of import Again
 from course_lib.kernels.kernel import ceil_div
-
-if TYPE_CHECKING:                     # it imports this module
-    from course_lib.grading.judge.bounds import Bound
 
 Traced = Sequence[tuple[tuple[int, int, int], int]]
 SECTORS_LOADED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 SECTORS_STORED = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
 REQUESTS_LOADED = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 REQUESTS_STORED = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"
+_LITTLE = 1e-6                        # relative: what dividing rounds
 
 
 class Input(Protocol):
@@ -82,6 +82,43 @@ class Gate:
     def __str__(self) -> str:
         start = "" if self.starter is None else f"the starter stands at {self.starter:.4f}, "
         return f"{self.name}: {start}{self.achievable:.4f} is achievable, at most {self.limit:.4f} passes"
+
+
+Total = Callable[[simt.Report, Any, Tile, float], float]
+"""(the simulator's report, the input, the kernel's tile, the work) -> a number."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a total may be.
+
+    Attributes
+    ----------
+    name
+        "global sectors loaded, as a share of those that the blocks' tiles fill".
+    read
+        A `Total`.
+    low, high
+        What to say when the total is below `least`, or above `most`.
+    """
+
+    name: str
+    read: Total = field(repr=False)
+    least: float = 0.0
+    low: str = ""
+    most: float = math.inf
+    high: str = ""
+
+    def finding(self, report: simt.Report, case: Any, tile: Tile, work: float) -> Finding | None:
+        """Return a finding of kind "bound" when the total lies outside, or None."""
+        value = self.read(report, case, tile, work)
+        if value < self.least * (1 - _LITTLE):
+            limit, why = f"at least {self.least:.4g} is needed", self.low
+        elif not value <= self.most * (1 + _LITTLE):
+            limit, why = f"at most {self.most:.4g} passes", self.high
+        else:
+            return None
+        return Finding("bound", f"{self.name}: {value:.4f} ({case}), {limit}. {why}", facts={"gate": self.name, "value": value})
 
 
 def by_line(report: simt.Report, names: Sequence[str]) -> dict[int, int]:
@@ -146,8 +183,6 @@ class Spec:
         What the result must be made of, of `judge.made_of`; looked at when all gates are passed.
     bounds
         Totals that are held, on the inputs of the gates, against what the data need; `course_lib.grading.judge.bounds`.
-    doubling
-        Whether C must grow when each value that a load of shared memory delivers is doubled; `course_lib.grading.judge.reaching`.
     """
 
     exercise: str
@@ -167,8 +202,7 @@ class Spec:
     max_steps: int = 300_000
     trace: Callable[[Any, Tile, np.random.Generator], Traced] = field(default=lambda case, tile, rng: (), repr=False)
     made_of: tuple[Callable[[Again], str], ...] = field(default=(), repr=False)
-    bounds: "tuple[Bound, ...]" = ()
-    doubling: bool = False
+    bounds: tuple[Bound, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([f"{self.title} (kernel `{self.entry}`)", *(f"  {gate}" for gate in self.gates)])
