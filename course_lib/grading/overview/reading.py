@@ -18,7 +18,7 @@ from course_lib.grading.classroom import variants
 from course_lib.grading.classroom.corrections import Correction, by_hand, corrected, corrections
 from course_lib.grading.classroom.folders import Classroom, read_notebook
 from course_lib.grading.classroom.generate import generate
-from course_lib.grading.classroom.grades import late
+from course_lib.grading.classroom.late import lateness
 from course_lib.grading.classroom.normalise import answers, questions
 from course_lib.grading.classroom.results import PartResult, Result, read_result
 from course_lib.grading.judge.function_spec import FunctionSpec
@@ -161,11 +161,10 @@ def _texts(released):
 
 def _exercise(classroom: Classroom, name: str, submitted: set[str], results: Mapping[str, Result],
               starters: Mapping[str, str]) -> ExerciseView:
-    lateness = {student: late(classroom, student, name) for student in submitted}
-    times = [datetime.fromisoformat(found.submitted) for found in lateness.values() if found.submitted]
-    timed = [time.timestamp() for time in times if time.tzinfo]
+    late = lateness(classroom, name, submitted)
+    timed = [found.submitted.timestamp() for found in late.values() if found.submitted and found.submitted.tzinfo]
     middle = datetime.fromtimestamp(statistics.median_low(timed)).astimezone() if timed else None
-    marks = {student: result["points"] / result["maximum"] * (lateness[student].factor if student in lateness else 1)
+    marks = {student: result["points"] / result["maximum"] * (late[student].factor if student in late else 1)
              for student, result in results.items() if result["maximum"]}
     return ExerciseView(name, classroom.due(name) or middle, frozenset(submitted), marks, _parts(name, results.values(), starters))
 
