@@ -31,7 +31,7 @@ def part(exercise: str, name: str) -> AnySpec:
       global sectors loaded per multiply-add: the starter stands at 0.1250, 0.0156 is achievable, at most 0.0200 passes
     """
     found = all_parts()
-    if (exercise, name) in found:
+    if isinstance(exercise, str) and isinstance(name, str) and (exercise, name) in found:
         return found[exercise, name]
     names = list(dict.fromkeys(known for known, _ in found))
     if exercise not in names:

@@ -18,6 +18,7 @@ from course_lib.grading.judge.made_of import Again
 from course_lib.grading.judge.reaching import GROWN, doubled, growth
 from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.grading.judge.verdict import Verdict
+from course_lib.kernels.own_lines import with_own_lines
 from course_lib.kernels.user import written_values
 from course_lib.toolchain import CompileError
 
@@ -37,7 +38,7 @@ def plain(source: str) -> str:
 
 def check_kernel(source: str, spec: Spec, seed: int | None, engine: Engine) -> Verdict:
     """Return the verdict on a kernel; see `course_lib.grading.check`."""
-    title, source = spec.title, plain(source)
+    title, source = spec.title, with_own_lines(plain(source))
     try:
         compiled = engine.compile(source, spec.entry)
     except CompileError as error:
@@ -88,7 +89,7 @@ class Run:
         self.engine = engine
         self.source, self.seed, self.seeded = source, 0 if seed is None else seed, seed is not None
         self.spec: Any = spec            # a subclass narrows what its launches need of it
-        self.lines = source.splitlines()
+        self.lines = source.split("\n")
         self.tile = {name: written_values(source)[name] for name in spec.tile}
         self.cases = spec.cases(self.tile) + (() if seed is None else _drawn(spec, self.tile, seed))
         self.trials = Trials(spec.operation, self._launch, self.tile, self.lines, self.seed)
