@@ -12,7 +12,7 @@ from course_lib.check.trials import TrialOutcome
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.verdict import Verdict
-from course_lib.grading.sandbox.answer import MOST_BITS, counted, described
+from course_lib.grading.sandbox.answer import MOST_BITS, MOST_ITEMS, counted, described
 from course_lib.grading.sandbox.replies import Ended, Raised, Shown
 
 _ALONE = ". Only the answer's own cell is graded: import and define there what it needs"
@@ -126,7 +126,7 @@ def _shown(got):
             text = f"{type(got).__name__}, which cannot be shown ({type(error).__name__})"
     else:
         values = got if isinstance(got, (tuple, list)) else (got,)
-        text = repr(got) if len(values) and all(map(_is_number, values)) else _described(got)
+        text = repr(got) if 0 < len(values) <= MOST_ITEMS and all(map(_is_number, values)) else _described(got)
     return text if len(text) <= 200 else f"{text[:200]} …"
 
 

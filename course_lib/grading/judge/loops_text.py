@@ -49,7 +49,7 @@ def problem(text: str) -> Finding | None:
     >>> problem("float sum[4];").message.split(":")[0]
     'Numbers stay in A, B and C, or in single variables such as `float sum`'
     """
-    spliced = re.search(r"\\|\?\?|[^\n\t -\U0010ffff]", text)       # in comments too: the compiler may see other comments than we do
+    spliced = re.search(r"\\|\?\?|[^\n\t -\ud7ff\ue000-\U0010ffff]", text)       # in comments too: the compiler may see other comments than we do
     if spliced:
         return _finding(f"{spliced.group()!r} has no place in the text", text, text.count("\n", 0, spliced.start()) + 1)
     tokens = _tokens(_COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text))
