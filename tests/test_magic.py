@@ -249,7 +249,7 @@ LINES = st.one_of(st.just(""), NUMBERS.map("--check BM={}".format), st.lists(st.
 
 
 @settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(line=LINES, cell=st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=12).map("".join),
+@given(line=LINES, cell=st.lists(st.one_of(PIECES, st.text(max_size=6), st.sampled_from("\0\ud800\udfff")), max_size=12).map("".join),
        make=st.sampled_from([magic.cuda, magic.c, magic.from_cell]))
 def test_whatever_a_cell_says_is_answered_in_words(line, cell, make):
     try:
