@@ -4,6 +4,7 @@ import difflib
 import functools
 import importlib
 import pkgutil
+from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.grading import exercises
@@ -18,7 +19,7 @@ def all_parts() -> dict[tuple[str, str], AnySpec]:
     return {(spec.exercise, spec.part): spec for spec in specs}
 
 
-def part(exercise: str, name: str) -> AnySpec:
+def part(exercise: Any, name: Any) -> AnySpec:
     """Return the spec of one part of an exercise.
 
     Raises

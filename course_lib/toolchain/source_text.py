@@ -19,7 +19,8 @@ def check_text(source: Any, name: Any, language: str) -> None:
         raise CourseError(f"the source must be {language} text, a str, not {type(source).__name__}")
     if odd := _NO_TEXT.search(source):
         what = "a NUL character" if odd[0] == "\0" else f"half a character ({odd[0]!r})"
-        raise CourseError(f"{name} holds {what} at line {source.count(chr(10), 0, odd.start()) + 1}: delete it there, and save the text anew")
+        line = source.count("\n", 0, odd.start()) + 1
+        raise CourseError(f"{name} holds {what} at line {line}: delete it there, and save the text anew")
     if not str(name) or re.search(r"[\0\r\n]", str(name)):
         raise CourseError(f"the name of the source must be a single line, not {name!r}")
 

@@ -1,4 +1,4 @@
-"""Reading a submitted notebook: what it is full of costs neither memory nor a mark, and one cell that cannot be read costs its part alone."""
+"""Reading a submission: what it is full of costs neither memory nor a mark, and a cell that cannot be read costs its part alone."""
 
 import json
 import tracemalloc
@@ -94,7 +94,8 @@ def test_an_encoding_costs_nothing(encoding):
     assert len(found.notes) == (not encoding.startswith("utf-8"))
 
 
-@pytest.mark.parametrize("options", ["--check", "BM=16 --check", "BM=" + 5000 * "9", "BM=1e400", "--lst", "--list --list", "--run A", "\\t"])
+@pytest.mark.parametrize("options", ["--check", "BM=16 --check", "BM=" + 5000 * "9", "BM=1e400", "--lst", "--list --list", "--run A",
+    "\\t"])
 def test_what_the_line_of_a_cell_asks_for_is_no_matter_when_it_is_graded(options):
     found = answers(SOLVED.replace(b"%%cuda tiled", f"%%cuda tiled {options}".encode()), ASKED)
     assert found.texts == PLAIN
@@ -105,7 +106,8 @@ def test_what_the_line_of_a_cell_asks_for_is_no_matter_when_it_is_graded(options
     (b"", "it ends too early"), (b"{", "it ends too early"), (SOLVED[:-5], "it ends too early"), (b"3", "no object begins in line 1"),
     (b'{"cells": [] "a": 1}', "a comma is missing in line 1"), (b'{"cells"\n\n[]}', "a : is missing in line 3"),
     (b'{"cells": "' + 100_000 * b'\\"', "a string has no end"),
-    (b'{"cells": [' + 20_000 * b"{}," + b"3]}", "more than 10,000 cells"), (b"[" * 100_000, "no object begins"), (b'{"cells": ?}', "no value"),
+    (b'{"cells": [' + 20_000 * b"{}," + b"3]}", "more than 10,000 cells"), (b"[" * 100_000, "no object begins"), (b'{"cells": ?}',
+    "no value"),
     (b'{"cells": [{"source": }]}', "no value begins in line 1"), (b"\xff\xfe\x00", "no notebook")])
 def test_what_is_no_notebook_is_said_in_one_sentence(data, says):
     with pytest.raises(CourseError, match="Open it in JupyterLab") as error:
@@ -120,5 +122,6 @@ def test_a_notebook_without_a_list_of_cells(data):
 
 
 def test_the_last_of_two_members_of_one_name_counts_as_in_json():
-    text = '{"cells": [], "cells": [{"source": "a", "cell_type": "raw", "source": ["b", 3, "c"], "metadata": {"nbgrader": {"grade_id": "d"}}}]}'
+    text = ('{"cells": [], "cells": [{"source": "a", "cell_type": "raw", "source": ["b", 3, "c"], '
+            '"metadata": {"nbgrader": {"grade_id": "d"}}}]}')
     assert cells_of(text) == [Cell("raw", "bc", "d")]

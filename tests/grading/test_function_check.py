@@ -84,13 +84,20 @@ def test_a_number_that_the_document_does_not_print_must_be_exact():
 
 
 RETURNED = {
-    "None": "None: is there a `return` with the result?", "'3'": "a text, '3'", "512 + 0j": "a complex number, (512+0j)", "[1]": "a list of one number, [1]",
-    "(1, 2, 3)": "a tuple of three numbers, (1, 2, 3)", "[[1], 2]": "a list of a list and a number, [[1], 2]", "(1, None)": "a tuple of a number and None",
-    "('a', 'b')": "a tuple of two texts", "[(1, 2), (3, 4), (5, 6)]": "a list of three tuples", "()": "a tuple of no items, ()", "True": "a bool, True",
-    "np.zeros((2, 3), 'f4')": "a NumPy array of shape (2, 3) and dtype float32", "np.array(3)": "a NumPy array of shape () and dtype int64, array(3)",
-    "(x for x in (1, 2))": "a generator, which has not computed anything yet", "map(int, '12')": "a map, which has not computed anything yet",
-    "lambda: 3": "a function: call it", "min": "a function: call it", "{1, 2}": "a set, {1, 2}", "{'a': 1}": "a dict", "range(2)": "a range",
-    "1 << 10 ** 5": "a whole number of some 30103 digits", "list(range(500))": "a list of 500 numbers", "b'1'": "a bytes, b'1'", "'x' * 10 ** 6": "a text, 'xxx"}
+    "None": "None: is there a `return` with the result?", "'3'": "a text, '3'", "512 + 0j": "a complex number, (512+0j)",
+    "[1]": "a list of one number, [1]",
+    "(1, 2, 3)": "a tuple of three numbers, (1, 2, 3)", "[[1], 2]": "a list of a list and a number, [[1], 2]",
+    "(1, None)": "a tuple of a number and None",
+    "('a', 'b')": "a tuple of two texts", "[(1, 2), (3, 4), (5, 6)]": "a list of three tuples", "()": "a tuple of no items, ()",
+    "True": "a bool, True",
+    "np.zeros((2, 3), 'f4')": "a NumPy array of shape (2, 3) and dtype float32",
+    "np.array(3)": "a NumPy array of shape () and dtype int64, array(3)",
+    "(x for x in (1, 2))": "a generator, which has not computed anything yet",
+    "map(int, '12')": "a map, which has not computed anything yet",
+    "lambda: 3": "a function: call it", "min": "a function: call it", "{1, 2}": "a set, {1, 2}", "{'a': 1}": "a dict",
+    "range(2)": "a range",
+    "1 << 10 ** 5": "a whole number of some 30103 digits", "list(range(500))": "a list of 500 numbers", "b'1'": "a bytes, b'1'",
+    "'x' * 10 ** 6": "a text, 'xxx"}
 TWO = dataclasses.replace(SPEC, cases=((16, 16, 16, 16),), expected=lambda *given: (1, 2))
 
 
@@ -103,7 +110,8 @@ def test_what_was_expected_and_what_came_is_said_in_words(value, says):
 
 
 def test_one_number_where_two_are_expected():
-    assert "must return a tuple of two numbers, and returned one number, 3.5" in check("def loads(*given): return 3.5", TWO).findings[0].message
+    assert "must return a tuple of two numbers, and returned one number, 3.5" in check("def loads(*given): return 3.5",
+    TWO).findings[0].message
     assert "which is not right" in check("def loads(*given): return [2, 1]", TWO).findings[0].message
 
 

@@ -12,7 +12,8 @@ from course_lib.kernels.own_lines import with_own_lines
 CELL = solved_cells("04_tiling")["tile-answer"]
 TEXT, SPEC = magic.from_cell(CELL)[1], part("04_tiling", "tile")
 LINE = TEXT.split("\n").index("    float acc = 0.0f;") + 1
-DIRECTIVES = ['#line 77 "x.cu"', "#line 5", '# 1 "<stdin>"', "# 7", '  #\tline 3 "/seed"', '%:line 9 "y.cu"', "/* here */ #line 8", "#line __LINE__"]
+DIRECTIVES = ['#line 77 "x.cu"', "#line 5", '# 1 "<stdin>"', "# 7", '  #\tline 3 "/seed"', '%:line 9 "y.cu"', "/* here */ #line 8",
+    "#line __LINE__"]
 
 
 def second_line(more, text=TEXT):
@@ -74,7 +75,8 @@ PLAIN, BLOCK = "const int tx = threadIdx.x, ty = threadIdx.y;", "blockIdx.y * gr
 MAPPINGS = {
     "blocks that go on": (PLAIN, BLOCK, "gridDim.x * gridDim.y"), "the last block first": (PLAIN, f"tiles - 1 - ({BLOCK})", "tiles"),
     "blocks along z": (PLAIN, f"blockIdx.z * gridDim.x * gridDim.y + {BLOCK}", "gridDim.x * gridDim.y * gridDim.z"),
-    "one block does it all": (PLAIN, f"{BLOCK} ? tiles : 0", "1"), "threads in one row": ("const int tx = t % BN, ty = t / BN;", BLOCK, "tiles"),
+    "one block does it all": (PLAIN, f"{BLOCK} ? tiles : 0", "1"), "threads in one row": ("const int tx = t % BN, ty = t / BN;",
+    BLOCK, "tiles"),
     "warps along columns": ("const int ty = t % BM, tx = t / BM;", BLOCK, "tiles"),
     "lanes that turn round": ("const int ty = t / BN, tx = ty % 2 ? BN - 1 - t % BN : t % BN;", BLOCK, "tiles"),
 }
@@ -85,7 +87,8 @@ TEXTS = {
     'extern "C" around extern "C"': f'{TEXT.replace(EXTERN, f"""extern "C" {{ {EXTERN}""")}\n}}',
     "digraphs": TEXT.replace("{", "<%").replace("}", "%>").replace("[", "<:").replace("]", ":>"),
     "lines that go on": TEXT.replace("acc += As", "acc \\\n += As").replace("// of C", "// of C \\\n and on"),
-    "a trigraph in a comment": TEXT.replace("// of C", "// of C ??/"), "a line directive in a text": f'__device__ auto s = R"(\n#line 3\n)";\n{TEXT}',
+    "a trigraph in a comment": TEXT.replace("// of C", "// of C ??/"),
+    "a line directive in a text": f'__device__ auto s = R"(\n#line 3\n)";\n{TEXT}',
 }
 
 

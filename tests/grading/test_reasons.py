@@ -30,34 +30,40 @@ DOWN_A = ("As[ty][k] = row < M && k0 + k < K ? A[row * lda + k0 + k] : 0.0f",
 # what was changed -> (the answer, the gate, what the note says, what it does not say)
 CASES = {
     "A loaded down its columns": (
-        lambda: of_solution("04_tiling", "tile", DOWN_A), "sectors", (APART, "A: a load request of this line touches 16.0 sectors"), (ONCE,)),
+        lambda: of_solution("04_tiling", "tile", DOWN_A), "sectors", (APART, "A: a load request of this line touches 16.0 sectors"),
+        (ONCE,)),
     "AᵀB loaded down its columns": (lambda: of_file("04_tiling/at_loads_down_a_column.cu"), "sectors", (APART,), (ONCE,)),
     "no tile": (lambda: of_file("04_tiling/not_tiled.cu"), "sectors", ("Load each element of a tile once",), (APART, ALONG)),
     "H loaded down its columns": (
         lambda: of_file("14_gemm_at_work/back_h_down_columns.cu"), "sectors", (APART, "H: a load request"), ("Ask H once",)),
     "more sectors, and lanes apart": (
-        lambda: of_file("05_coalescing/ratio_diluted.cu"), "loaded per multiply-add", (APART, "which is still too much", "Load each element"), ()),
+        lambda: of_file("05_coalescing/ratio_diluted.cu"), "loaded per multiply-add", (APART, "which is still too much",
+        "Load each element"), ()),
     "rows that are not padded": (
         lambda: of_file("06_bank_conflicts/not_padded.cu"), "wavefronts", (CONFLICTS, "find a bank of its own"), (ONCE, "register")),
     "tiles on the diagonal twice": (
-        lambda: of_file("06_bank_conflicts/diagonal_twice.cu"), "wavefronts", ("bank conflicts are not the reason", "once"), ("find a bank",)),
+        lambda: of_file("06_bank_conflicts/diagonal_twice.cu"), "wavefronts", ("bank conflicts are not the reason", "once"),
+        ("find a bank",)),
     "rows below each other": (
         lambda: of_file("08_register_blocking/rows_below_each_other.cu"), "wavefronts", (CONFLICTS,), ("register",)),
     "a thread of eight outputs in a column": (
-        lambda: of_file("08_register_blocking/a_column_of_eight.cu"), "wavefronts", ("bank conflicts are not the reason", "into registers"), ()),
+        lambda: of_file("08_register_blocking/a_column_of_eight.cu"), "wavefronts", ("bank conflicts are not the reason",
+        "into registers"), ()),
     "stores on one bank": (
         lambda: of_file("08_register_blocking/eight_lanes_on_one_bank.cu"), "wavefronts", (CONFLICTS, "lanes that store"), ("read four",)),
     "loads on one bank": (
         lambda: of_file("08_register_blocking/eights_side_by_side.cu"), "wavefronts", (CONFLICTS, "read four"), ("lanes that store",)),
     "A loaded down its columns, 8 × 8": (lambda: of_file("08_register_blocking/lanes_down_a.cu"), "sectors", (APART,), ("larger tile",)),
     "an array that the run indexes": (
-        lambda: of_file("08_register_blocking/still_in_local_memory.cu"), "local memory", ("of an array", "unroll"), ("moved out", "fewer sums")),
+        lambda: of_file("08_register_blocking/still_in_local_memory.cu"), "local memory", ("of an array", "unroll"), ("moved out",
+        "fewer sums")),
     "an array that the run indexes, of sums": (
         lambda: of_file("09_outer_product/sums_in_local_memory.cu"), "local memory", ("192 of an array", "unroll"), ("fewer sums",)),
     "too few registers": (
         lambda: of_file("09_outer_product/held_down.cu"), "local memory", ("registers that were moved out", "fewer sums"), ("unroll",)),
     "a loop that is not unrolled": (
-        lambda: of_solution("10_any_size", "main", ("for (int k = 0; k < BK; ++k) {", "\n#pragma unroll 1\nfor (int k = 0; k < BK; ++k) {")),
+        lambda: of_solution("10_any_size", "main", ("for (int k = 0; k < BK; ++k) {",
+        "\n#pragma unroll 1\nfor (int k = 0; k < BK; ++k) {")),
         "machine", ("unroll it",), ()),
     "rows that do not begin at 16 bytes": (
         lambda: of_file("15_closing_in/padded_by_one.cu"), "wavefronts loaded", ("loads are not of four words",), ("l ^ 1",)),

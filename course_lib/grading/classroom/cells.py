@@ -122,7 +122,8 @@ def _walked(text, at, take):
 
 def _next(text, at):
     """Return where white space ends."""
-    return _SPACE.match(text, at).end()
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
 
 
 def _end(text, at):

@@ -75,7 +75,8 @@ def questions(released: bytes) -> tuple[Question, ...]:
             part = name.removesuffix("-check")
             if f"{part}-answer" not in marked:
                 raise CourseError(f"the check {name} has no answer cell {part}-answer: name both after the part")
-            found.append(Question(part, f"{part}-answer", cell["metadata"]["nbgrader"]["points"], "".join(marked[f"{part}-answer"]["source"])))
+            starter = "".join(marked[f"{part}-answer"]["source"])
+            found.append(Question(part, f"{part}-answer", cell["metadata"]["nbgrader"]["points"], starter))
     return tuple(found)
 
 

@@ -29,7 +29,7 @@ _CHECKS: dict[type, Callable[[Any, Any, int | None, Engine], Verdict]] = {
     Spec: check_kernel, FunctionSpec: check_function, LoopsSpec: check_loops}
 
 
-def check(answer: str | Callable, spec: AnySpec, *, seed: int | None = None, engine: Engine | None = None) -> Verdict:
+def check(answer: Any, spec: AnySpec, *, seed: int | None = None, engine: Engine | None = None) -> Verdict:
     """Check an answer.
 
     Parameters
@@ -56,7 +56,8 @@ def check(answer: str | Callable, spec: AnySpec, *, seed: int | None = None, eng
     if is_unwritten(answer):                     # a kernel that does not compile: its text fails here, with the compiler's words
         answer = text_of(answer)
     if type(spec) not in _CHECKS:
-        raise CourseError(f"check takes an answer and the part that it is for, check(answer, part(\"04_tiling\", \"tile\")): {spec!r:.60} is no part")
+        raise CourseError("check takes an answer and the part that it is for, check(answer, part(\"04_tiling\", \"tile\")): "
+                          f"{spec!r:.60} is no part")
     if seed is not None:
         demand_seed(seed)
     if type(spec) is not FunctionSpec and not isinstance(answer, str):

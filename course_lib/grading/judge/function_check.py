@@ -83,7 +83,9 @@ def _printed(spec, given):
 
 
 def _is_number(value):
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and not (isinstance(value, int) and value.bit_length() > MOST_BITS)
+    if isinstance(value, int):
+        return not isinstance(value, bool) and value.bit_length() <= MOST_BITS
+    return isinstance(value, numbers.Real)
 
 
 def _same(value, right, tolerance, within=0.0):

@@ -15,8 +15,8 @@ from course_lib.errors import CourseError
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.grading.judge.made_of import Again
-from course_lib.grading.judge.reasons import bank_conflicts, lanes_apart, explained
 from course_lib.grading.judge.reaching import GROWN, doubled, growth
+from course_lib.grading.judge.reasons import bank_conflicts, explained, lanes_apart
 from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.grading.judge.verdict import Verdict
 from course_lib.kernels.own_lines import with_own_lines

@@ -10,8 +10,8 @@ from course_lib.toolchain import executed
 
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 _DEPOT = re.compile(r"\.local \.align \d+ \.b8 \s*__local_depot\d+\[(\d+)\]")
-INDEXED = ("An array stays in registers when the compiler knows each index: unroll every loop that counts an index of it to the end, with bounds "
-           "that it knows")
+INDEXED = ("An array stays in registers when the compiler knows each index: unroll every loop that counts an index of it to the end, with "
+           "bounds that it knows")
 SPILLED = ("No array lies there: a thread has more values at once than registers. Let it compute fewer sums, or let it have more registers "
            "(`__launch_bounds__` with fewer threads or blocks)")
 INSTRUCTIONS = "smsp__inst_executed.sum"
@@ -49,7 +49,7 @@ def per_multiply_add(report: simt.Report, work: float) -> Reading:
 
 
 def local_bytes(report: simt.Report, work: float) -> Reading:
-    """Read how many bytes of a thread lie in local memory: arrays indexed by what only the run knows, which PTX declares, and spilled registers.
+    """Read how many bytes of a thread lie in local memory: arrays that the run indexes, which PTX declares, and spilled registers.
 
     Of the report, `resources` and `ptx` are read.
     """

@@ -54,8 +54,8 @@ def bank_conflicts(gate: Gate, reading: Reading, report: simt.Report) -> Reason 
     """Return bank conflicts as a reason, None where there are none."""
     if not reading.conflicts:
         return None
-    says = {line: f"{count} of the {reading.shares[line]} wavefronts of %s are bank conflicts, in which lanes want different words of one bank"
-            for line, count in reading.conflicts.items()}
+    says = {line: (f"{count} of the {reading.shares[line]} wavefronts of %s are bank conflicts, in which lanes want different words of "
+                   "one bank") for line, count in reading.conflicts.items()}
     reason = Reason(reading.conflicts, says, "without any conflict", "")
     loads, stores = (report.lines[reason.line].get(counter_name("conflicts", kind), 0) for kind in ("load", "store"))
     return Reason(reading.conflicts, says, reason.otherwise, (gate.store_banks if stores > loads else "") or gate.banks or gate.advice)
@@ -80,8 +80,8 @@ def lanes_apart(kind: str, reading: Reading, report: simt.Report) -> Reason | No
             touched[access.line] += access.sectors
             needed[access.line] += min(access.sectors, fill)
             if access.sectors > SLACK * fill:
-                says[access.line] = (f"{access.array}: a {kind} request of %s touches {access.sectors / access.requests:.1f} sectors, and 32 "
-                                     f"neighbouring elements fill {access.width}")
+                says[access.line] = (f"{access.array}: a {kind} request of %s touches {access.sectors / access.requests:.1f} sectors, and "
+                                     f"32 neighbouring elements fill {access.width}")
     excess = {line: reading.shares[line] * (1 - needed[line] / touched[line]) for line in says if line in reading.shares}
     return Reason(excess, says, "if neighbouring lanes took neighbours", NEIGHBOURS) if excess else None
 
