@@ -54,5 +54,5 @@ def page(result: Result, lateness: str = "") -> str:
 def _part(part):
     told = part["html"] or f"<p>{escape(part['told'])}</p>"
     lines = "\n".join(f"{number:>4} | {escape(text)}" for number, text in enumerate(part["text"].split("\n"), 1))
-    text = f"<details><summary>The answer that was graded</summary><pre>{lines}</pre></details>" if lines else ""
+    text = f"<details><summary>The answer that was graded</summary><pre>{lines}</pre></details>" if part["text"] else ""
     return f"<h2>{escape(part['name'])}</h2>{told}{text}\n"
