@@ -122,3 +122,12 @@ def test_in_a_process_of_its_own_it_is_told_the_same(value):
     with Sandboxed(unsafe=True) as engine:
         here, there = check(text, TWO), check(text, TWO, engine=engine)
     assert repr(here) == repr(there)
+
+
+@pytest.mark.parametrize(("error", "says"), [
+    ("ValueError('\\ud800')", "raised ValueError: \\ud800"), ("Odd()", "raised Odd: its words cannot be shown (ZeroDivisionError)")])
+def test_what_an_exception_says_can_be_shown(error, says):
+    text = f"class Odd(Exception):\n    def __str__(self): return 1 / 0\ndef loads(*given): raise {error}"
+    verdict = check(text, TWO)
+    assert says in verdict.findings[0].message
+    repr(verdict).encode()

@@ -50,7 +50,7 @@ def _finding(spec, given, got):
     if isinstance(got, Ended):
         return Finding("ended", f"{call} has no result: {got}")
     if isinstance(got, Exception):
-        return Finding("error", f"{call} raised {_name(got)}: {got}{_ALONE * (_name(got) == 'NameError')}", _line(got))
+        return Finding("error", f"{call} raised {_name(got)}: {_said(got)}{_ALONE * (_name(got) == 'NameError')}", _line(got))
     wanted = spec.expected(*given)
     many = isinstance(wanted, tuple)
     values = tuple(got) if many and isinstance(got, (tuple, list)) else (got,)
@@ -122,14 +122,19 @@ def _words(spec, given):
 def _shown(got):
     """Return a result as the table of inputs has it."""
     if isinstance(got, Exception):
-        try:
-            text = f"{_name(got)}: {got}"
-        except Exception as error:           # one of the reader's own
-            text = f"{type(got).__name__}, which cannot be shown ({type(error).__name__})"
+        text = f"{_name(got)}: {_said(got)}"
     else:
         values = got if isinstance(got, (tuple, list)) else (got,)
         text = repr(got) if 0 < len(values) <= MOST_ITEMS and all(map(_is_number, values)) else _described(got)
     return text if len(text) <= 200 else f"{text[:200]} …"
+
+
+def _said(error):
+    """Return the words of an exception, of which one of the reader's own may have none, or half characters."""
+    try:
+        return str(error).encode(errors="backslashreplace").decode()
+    except Exception as failure:
+        return f"its words cannot be shown ({type(failure).__name__})"
 
 
 def _described(got):
