@@ -21,7 +21,6 @@ from course_lib.unwritten import NOT_WRITTEN, NotWritten, Unwritten, is_unwritte
 
 WRITE, END = "// write it here", "// up to here"
 _COMMENT = re.compile(r"\A%%[^\n]*|//[^\n]*|/\*.*?\*/", re.DOTALL)         # or the line of the magic
-_REGION = re.compile(rf"(?P<before>.*?){re.escape(WRITE)}[^\n]*(?P<after>.*?)(?:{re.escape(END)}|\Z)", re.DOTALL)
 
 
 class Shell(Protocol):
@@ -69,13 +68,16 @@ def is_blank(text: str) -> bool:
     >>> is_blank("x;\\n// write it here\\n\\n// up to here\\ny;"), is_blank("x;\\n// write it here\\nz;\\n// up to here\\ny;")
     (True, False)
     """
-    for gap in _REGION.finditer(text):
-        before, after = (_COMMENT.sub("", gap[part]).strip() for part in ("before", "after"))
-        ended = gap.group().endswith(END)
-        if ended and not after:
+    begin = 0
+    while (at := text.find(WRITE, begin)) >= 0:
+        rest = text[at:].partition("\n")[2]
+        gap, end, _ = rest.partition(END)
+        before, after = (_COMMENT.sub("", part).strip() for part in (text[begin:at], gap))
+        if end and not after:
             return True
-        if not ended and before[-1:] in ("", "{") and not after.strip("} \t\n"):
+        if not end and before[-1:] in ("", "{") and not after.strip("} \t\n"):
             return True
+        begin = len(text) - len(rest) + len(gap) + len(end)
     return False
 
 

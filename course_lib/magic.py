@@ -19,9 +19,14 @@ from IPython.display import display
 from course_lib.blank import Shell, bind, bind_written, install, is_blank, unwritten
 from course_lib.errors import CourseError
 from course_lib.kernels import own_program
+from course_lib.kernels.own_lines import with_own_lines
 from course_lib.run import build_cpu, resolve, run
 from course_lib.toolchain import CompileError, compile_cuda, no_compiler, resources
+from course_lib.toolchain.source_text import check_text
 from course_lib.unwritten import DOES_NOT_COMPILE
+
+MOST_TEXT = 100_000          # characters of a cell; the longest kernel of the course has 8,000
+MOST_NAME = 60
 
 
 def load_ipython_extension(shell: Shell) -> None:
@@ -50,7 +55,7 @@ def cuda(line: str, cell: str, namespace: dict[str, Any]) -> None:
     '// %%cuda one'
     """
     wanted = _read(line)
-    name, text = wanted.name, _text(wanted.name, cell)
+    name, text = wanted.name, _readable(_text(wanted.name, cell))
     if is_blank(text):
         display(unwritten(namespace, name, text))
         return
@@ -85,7 +90,9 @@ def c(line: str, cell: str, namespace: dict[str, Any]) -> None:
         When the name is none, or with the compiler's messages and the cell's own line numbers.
     """
     name = _name(line, "c")
-    text = _text(name, cell, "c")
+    text = _readable(_text(name, cell, "c"))
+    if not cell.strip():
+        raise CourseError(f"{name} holds no loops: write them with A(i, k), B(k, j) and C(i, j)")
     if is_blank(text):
         display(unwritten(namespace, name, text))
         return
@@ -118,6 +125,8 @@ def _bound(namespace, name, text):
 def from_cell(source: str) -> tuple[str, str]:
     """Return the name and the kernel text of a whole cell, as the magic makes them, without running anything.
 
+    What the line of a `%%cuda` cell says besides the name is done in a notebook alone, and not looked at here.
+
     Raises
     ------
     CourseError
@@ -131,7 +140,7 @@ def from_cell(source: str) -> tuple[str, str]:
     if first.split()[:1] not in (["%%cuda"], ["%%c"]):
         raise CourseError(f"a kernel's cell begins with %%cuda NAME, or %%c NAME for the CPU, this one with {first[:40]!r}")
     line = first.partition(f"%%{magic}")[2]
-    name = _read(line).name if magic == "cuda" else _name(line, magic)
+    name = _name(line.split(maxsplit=1)[0] if magic == "cuda" and line.strip() else line, magic)
     return name, _text(name, rest, magic)
 
 
@@ -155,24 +164,43 @@ def _read(line):
     words = line.split()
     name = _name(words[0] if words else "")
     matrices: tuple[str, ...] = ()
-    flags: dict[str, bool] = {}
+    given: list[str] = []
     parameters: dict[str, int] = {}
     while words := words[1:]:
         word = words[0]
-        if word in ("--list", "--check"):
-            flags[word[2:]] = True
-        elif word == "--run":
+        if word == "--run":
             matrices = tuple(itertools.takewhile(str.isidentifier, words[1:]))
             if len(matrices) not in (2, 3):
                 raise CourseError("--run needs the names of two matrices, or of three: --run A B")
             words = words[len(matrices):]
-        elif match := re.fullmatch(r"(\w+)=(\d+)", word):
-            parameters[match[1]] = int(match[2])
-        else:
-            raise CourseError(f"%%cuda takes one name, then --list, --check, --run A B or a number like BM=16: {word!r} is none of them")
-    if parameters and not (matrices or "check" in flags):
+        elif word not in ("--list", "--check"):
+            word, parameters[word] = _parameter(word)
+        if word in given:
+            raise CourseError(f"{_short(word)} is given twice on the line of %%cuda: give it once")
+        given.append(word)
+    if parameters and not (matrices or "--check" in given):
         raise CourseError(f"{' and '.join(parameters)} would be used by --run or --check, and neither is asked for")
-    return _Wanted(name, matrices=matrices, parameters=parameters, **flags)
+    return _Wanted(name, "--list" in given, "--check" in given, matrices, parameters)
+
+
+def _parameter(word):
+    """Read NAME=NUMBER."""
+    name, equals, number = word.partition("=")
+    if not (equals and name.isidentifier()):
+        raise CourseError(f"%%cuda takes one name, then --list, --check, --run A B or a number like BM=16: {_short(word)} is none of them")
+    if not re.fullmatch("[0-9]{1,9}", number):
+        raise CourseError(f"{_short(word)} is none of the numbers that %%cuda takes: write a whole one with the digits 0 to 9, like "
+                          f"{_short(name)[1:-1]}=16")
+    return name, int(number)
+
+
+def _short(word):
+    """Quote a word, cut where it would fill more than a line.
+
+    >>> _short("x" * 100)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'"
+    """
+    return repr(word if len(word) <= 40 else f"{word[:40]}…")
 
 
 def _needed(text, wanted):
@@ -190,17 +218,31 @@ def _matrix(name, namespace):
 
 
 def _text(name, cell, magic="cuda"):
-    """Put a comment where the magic stood, so that lines keep the numbers they have in the cell."""
-    return f"// %%{magic} {name}\n{cell}"
+    """Put a comment where the magic stood, and where CUDA C counts its lines anew: lines keep the numbers they have in the cell."""
+    return f"// %%{magic} {name}\n{with_own_lines(cell) if magic == 'cuda' else cell}"
+
+
+def _readable(text):
+    """Return a text that can be compiled.
+
+    Raises
+    ------
+    CourseError
+        When it is too long, or holds what is no character.
+    """
+    if len(text) > MOST_TEXT:
+        raise CourseError(f"this cell has {len(text):,} characters, and at most {MOST_TEXT:,} are read: is it the text that you meant?")
+    check_text(text, "this cell", "C")
+    return text
 
 
 def _name(line, magic="cuda"):
     name = line.strip()
     if not name:
         raise CourseError(f"%%{magic} needs a name for the text: %%{magic} my_kernel")
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise CourseError(f"%%{magic} takes one name, letters, digits and _: {name!r} is none. Options go into the text, "
-                          "as #define")
+    if not name.isidentifier() or keyword.iskeyword(name) or len(name) > MOST_NAME:
+        raise CourseError(f"%%{magic} takes one name of at most {MOST_NAME} letters, digits and _: {_short(name)} is none. "
+                          "Options go into the text, as #define")
     return name
 
 

@@ -5,11 +5,15 @@ from html import unescape
 
 import pytest
 from cpu_tools import matrices, needs_c
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_lib import kernels, magic
 from course_lib.check import check
 from course_lib.errors import CourseError
+from course_lib.grading import check as graded
+from course_lib.grading import part
 from course_lib.plots import highlight
 from course_lib.run import count_lines, mismatch, run_cpu
 from course_lib.toolchain import CompileError
@@ -181,3 +185,105 @@ def test_nothing_of_a_text_is_lost_in_colour():
         source = kernels.get(name).source
         plain = unescape(re.sub(r"<[^>]+>", "", highlight.coloured(source)))
         assert plain == source
+
+
+ONE_SENTENCE = [
+    ("mine --check BM=" + 5000 * "9", "write a whole one with the digits 0 to 9, like BM=16"), ("mine --check BM=1e400", "like BM=16"),
+    ("mine --check BM=-0", "like BM=16"), ("mine --check BM=٣", "like BM=16"), ("mine --check BM=0x10", "like BM=16"),
+    ("mine --check BM=", "like BM=16"), ("mine --check BM=9999999999", "like BM=16"), ("mine --check =3", "'=3' is none of them"),
+    ("mine --check BM=16 BM=32", "'BM' is given twice"), ("mine --check --check", "'--check' is given twice"),
+    ("mine --run A B --run A B", "'--run' is given twice"), ("mine " + 10_000 * "x", "is none of them"), ("\ud800", "takes one name"),
+    (10_000 * "x", "at most 60 letters"), ("mine\0", "takes one name"), ("   ", "needs a name")]
+
+
+@pytest.mark.parametrize(("line", "says"), ONE_SENTENCE, ids=range(len(ONE_SENTENCE)))
+def test_a_line_that_cannot_be_understood_is_answered_in_one_sentence(line, says):
+    with pytest.raises(CourseError, match=re.escape(says)) as error:
+        magic.cuda(line, CELL, {})
+    assert len(str(error.value)) < 200
+
+
+TEXTS = {"half a character": ("\ud800", "half a character ('\\ud800') at line 2: delete it"), "NULs": (9 * "\0",
+    "NUL character at line 2: delete it"),
+         "half a character below": (CELL + "// \udfff", "at line 3"), "10 MB": (10_000_000 * "x", "at most 100,000 are read"),
+         "nothing": ("", "holds no"), "white space": (" \n\t\n", "holds no")}
+
+
+@pytest.mark.parametrize("make", [magic.cuda, magic.c])
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_cell_that_cannot_be_compiled_is_answered_in_one_sentence(make, name):
+    text, says = TEXTS[name]
+    with pytest.raises(CourseError, match=re.escape(says)) as error:
+        make("mine", text, {})
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.timeout(20)
+def test_a_long_cell_is_looked_through_once():
+    with pytest.raises(CompileError):
+        magic.cuda("mine", 15_000 * "int\n x", {})
+
+
+def test_a_long_message_is_cut():
+    with pytest.raises(CompileError) as error:
+        magic.cuda("mine", f"#error {50_000 * 'x'}", {})
+    assert len(str(error.value)) < 2500
+    assert len(error.value.diagnostics[0].message) > 50_000
+
+
+@pytest.mark.parametrize("cell", ["%%cuda mine\n\ud800", "%%cuda \ud800\nint x;", "%%cuda mine BM=" + 5000 * "9" + "\nint x;",
+    "%%cuda\n\n", "%%cuda mine",
+                                  "%%c mine\n\ud800", "%%cuda mine --check --check\nint x;", "%%cuda {a} $b\nint x;"], ids=range(8))
+def test_a_notebook_shows_no_page_of_traceback(shell, capsys, cell):
+    shell.run_cell(cell)
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.out + shown.err
+    assert 0 < len((shown.out + shown.err).splitlines()) <= 3
+
+
+WORDS = st.sampled_from(["mine", "--check", "--list", "--run", "A", "B", "BM=16", "BM=", "=", "--", "BM=-1", "BM=１", "\ud800", "\0",
+    "%%cuda", "'", "{", "\\"])
+PIECES = st.sampled_from(["\0", "\ud800", "#", "\\", "\n", "/*", "*/", '"', "{", "}", "(", "__global__", 'extern "C"', "void f(",
+    "#line 3", "// write it here",
+                          "// up to here", "for(;;)", "ä", "\x85", "A(i, k)", ";"])
+
+
+NUMBERS = st.one_of(st.text(min_size=1, max_size=4), st.integers(1, 6000).map(lambda n: n * "9"), st.floats().map(str),
+    st.integers().map(str))
+LINES = st.one_of(st.just(""), NUMBERS.map("--check BM={}".format), st.lists(st.one_of(WORDS, st.text(max_size=6)),
+    max_size=5).map(" ".join))
+
+
+@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(line=LINES, cell=st.lists(st.one_of(PIECES, st.text(max_size=6), st.sampled_from("\0\ud800\udfff")), max_size=12).map("".join),
+       make=st.sampled_from([magic.cuda, magic.c, magic.from_cell]))
+def test_whatever_a_cell_says_is_answered_in_words(line, cell, make):
+    said = ""
+    try:
+        if make is magic.from_cell:
+            make(f"%%cuda {line}\n{cell}")
+        else:
+            make(f"mine {line}" if make is magic.cuda else "mine", cell, {})
+    except CourseError as error:
+        said = str(error)
+    assert len(said.encode()) < 5000
+
+
+@pytest.mark.parametrize(("give", "says"), [
+    (lambda: check(NAIVE, seed=-1), "seed = -1 is none"), (lambda: check(NAIVE, seed="x"), "seed = 'x' is none"),
+    (lambda: check(NAIVE, bx=10**5000), "bx is too large"), (lambda: check(NAIVE, bx=5000 * "9"), "is not a whole number"),
+    (lambda: check("\ud800.cu"), "cannot be read"), (lambda: check("\0.cu"), "cannot be read"),
+    (lambda: graded(NAIVE, None), "None is no part"), (lambda: graded(NAIVE, ("04_tiling", "tile")), "is no part"),
+    (lambda: graded(NAIVE, part("04_tiling", "tile"), seed=1.5), "seed = 1.5 is none"), (lambda: part([], []), "there is no exercise []")])
+def test_what_check_cannot_take_is_said_in_one_sentence(give, says):
+    with pytest.raises(CourseError, match=re.escape(says)):
+        give()
+
+
+@pytest.mark.parametrize("answer", [None, 3, b"x", [], print])
+@pytest.mark.parametrize("name", ["04_tiling tile", "01_triple_loop stream"])
+def test_an_answer_that_is_no_text(answer, name):
+    finding, = graded(answer, part(*name.split())).findings
+    assert finding.kind == "entry"
+    assert "run that cell" in finding.message
+    repr(graded("\ud800", part(*name.split()))).encode()

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = No
     >>> check(text.replace("if (row >= M || col >= N) return;", "")).findings[0].kind
     'out of bounds'
     """
+    demand_seed(seed)
     text = kernel if isinstance(kernel, str) and is_source(kernel) and not kernel.endswith((".cu", ".cuh")) else None
     try:
         if isinstance(kernel, str | Path) and is_source(kernel):
@@ -76,6 +78,12 @@ def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = No
         return _ended("your kernel", text, [Finding("entry", str(error))])
     task = task_of(checked, values, whole_tiles=whole_tiles)
     return _Check(checked, values, _title(checked, values), seed, task).report()
+
+
+def demand_seed(seed: Any) -> None:
+    """Raise `CourseError` unless a seed is a whole number from 0 on."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise CourseError(f"seed = {seed!r:.60} is none: take a whole number from 0 on")
 
 
 def _title(kernel: Kernel, values: Mapping[str, int]) -> str:
@@ -97,7 +105,7 @@ class _Check:
 
     def __init__(self, kernel: Kernel, values: dict[str, int], title: str, seed: int, task: CheckTask) -> None:
         self.kernel, self.values, self.title, self.source, self.task = kernel, values, title, kernel.source, task
-        self.lines = self.source.splitlines()
+        self.lines = self.source.split("\n")
         self.trials = Trials(task.operation, self._launch, task.tile, self.lines, seed)
 
     def report(self) -> CheckReport:

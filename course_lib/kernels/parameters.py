@@ -49,9 +49,11 @@ class Parameter:
         try:
             number = operator.index(value)
         except TypeError:
-            return f"{self.name} = {value!r} is not a whole number: {right}"
+            return f"{self.name} = {value!r:.60} is not a whole number: {right}"
         if isinstance(value, bool):
-            return f"{self.name} = {value!r} is not a whole number: {right}"
+            return f"{self.name} = {value!r:.60} is not a whole number: {right}"
+        if abs(number) >= 10 ** 18:
+            return f"{self.name} is too {'large' if number > 0 else 'small'}: {right}"
         if number < self.low:
             return f"{self.name} = {number} is too small: {right}"
         if number > self.high:

@@ -169,9 +169,9 @@ def _read(source):
     path = Path(source)
     try:
         return path.read_text(encoding="utf-8"), path
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:          # of the path, or of what it names
         reason = getattr(error, "strerror", None) or "it is not a text file"
-        raise CourseError(f"the kernel file {path} cannot be read: {reason}", path=path) from None
+        raise CourseError(f"the kernel file {str(path)!r:.200} cannot be read: {reason}", path=path) from None
 
 
 def _find_entry(bare, entry, takes):

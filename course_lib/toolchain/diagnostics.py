@@ -14,6 +14,7 @@ _PTXAS = re.compile(r"ptxas\s+(?:(?P<input>.+), line (?P<line>\d+); )?(?P<severi
 _CARET = re.compile(r"\s*\^\s*")
 _LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
 _SHOWN = 5          # errors in the message of an exception; all of them are in its `diagnostics`
+_MOST = 2000        # characters of one message; the whole of it is in the diagnostic
 _LONG = 200         # characters; a longer line of the source is not shown in a message
 _HINTS = (
     (r"host (?:functions|variables) are not allowed", "write __device__ before it"),
@@ -69,7 +70,8 @@ class Diagnostic:
         where = f"line {self.line}: " if self.line else ""
         if self.file not in (None, name):
             where = re.sub(r".*[/\\\\]include[/\\\\]", "", self.file) + ", " + where
-        lines = [f"{where}{self.severity}: {self.message}"]
+        message = self.message if len(self.message) <= _MOST else f"{self.message[:_MOST]} …"
+        lines = [f"{where}{self.severity}: {message}"]
         if 0 < len(self.source_line) <= _LONG:
             lines.append(self.source_line)
             if self.column:

@@ -6,6 +6,7 @@ from typing import Any
 
 from course_lib.errors import CourseError
 
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -16,9 +17,10 @@ def check_text(source: Any, name: Any, language: str) -> None:
     """
     if not isinstance(source, str):
         raise CourseError(f"the source must be {language} text, a str, not {type(source).__name__}")
-    if "\0" in source:
-        raise CourseError(f"{name} holds a NUL character at line {source[:source.index(chr(0))].count(chr(10)) + 1}: "
-                          "is it a text file?")
+    if odd := _NO_TEXT.search(source):
+        what = "a NUL character" if odd[0] == "\0" else f"half a character ({odd[0]!r})"
+        line = source.count("\n", 0, odd.start()) + 1
+        raise CourseError(f"{name} holds {what} at line {line}: delete it there, and save the text anew")
     if not str(name) or re.search(r"[\0\r\n]", str(name)):
         raise CourseError(f"the name of the source must be a single line, not {name!r}")
 

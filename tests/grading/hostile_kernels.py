@@ -87,7 +87,7 @@ KERNELS = {
     "known_inputs": Case("right only for the inputs that everyone sees", with_text(lambda source: source.replace(
         "*c = alpha", "if (K == 16 || K == 17 || K == 32 || K == 48 || K == 15 || K == 1 || K == 37 || K == 3 || K == 41 || K == 64) *c = alpha")),
         4, "not on those drawn for grading"),
-    "lone_surrogate": Case("half a character", before_kernel("// \ud800"), 4, "surrogates"),
+    "lone_surrogate": Case("half a character", before_kernel("// \ud800"), 4, "half a character"),
     "nul_character": Case("a NUL character", before_kernel("// \0"), 4, "NUL"),
     "html_in_the_kernel": Case("a script for the page of feedback", before_kernel("#error <script>alert(1)</script>"), 4, "error"),
 }

@@ -8,6 +8,7 @@ from hostile_notebook import PARTS, RIGHT
 
 from course_lib.grading import check
 from course_lib.grading.judge.function_spec import PrintedValue
+from course_lib.grading.sandbox.sandboxed import Sandboxed
 
 SPEC = PARTS[0]
 
@@ -80,3 +81,53 @@ def test_a_number_that_the_document_does_not_print_must_be_exact():
     spec = dataclasses.replace(ONE, expected=lambda M, *rest: (M, 1), also=lambda *given: PrintedValue((None, 7), "X prints 7"))
     for value, passes in (("M, 1", True), ("M, 7", True), ("7, 7", False), ("M, None", False), ("M, 7, 7", False), ("7", False)):
         assert check(f"def loads(M, *rest): return {value}", spec).passed == passes
+
+
+RETURNED = {
+    "None": "None: is there a `return` with the result?", "'3'": "a text, '3'", "512 + 0j": "a complex number, (512+0j)",
+    "[1]": "a list of one number, [1]",
+    "(1, 2, 3)": "a tuple of three numbers, (1, 2, 3)", "[[1], 2]": "a list of a list and a number, [[1], 2]",
+    "(1, None)": "a tuple of a number and None",
+    "('a', 'b')": "a tuple of two texts", "[(1, 2), (3, 4), (5, 6)]": "a list of three tuples", "()": "a tuple of no items, ()",
+    "True": "a bool, True",
+    "np.zeros((2, 3), 'f4')": "a NumPy array of shape (2, 3) and dtype float32",
+    "np.array(3)": "a NumPy array of shape () and dtype int64, array(3)",
+    "(x for x in (1, 2))": "a generator, which has not computed anything yet",
+    "map(int, '12')": "a map, which has not computed anything yet",
+    "lambda: 3": "a function: call it", "min": "a function: call it", "{1, 2}": "a set, {1, 2}", "{'a': 1}": "a dict",
+    "range(2)": "a range",
+    "1 << 10 ** 5": "a whole number of some 30103 digits", "list(range(500))": "a list of 500 numbers", "b'1'": "a bytes, b'1'",
+    "'x' * 10 ** 6": "a text, 'xxx"}
+TWO = dataclasses.replace(SPEC, cases=((16, 16, 16, 16),), expected=lambda *given: (1, 2))
+
+
+@pytest.mark.parametrize(("value", "says"), RETURNED.items())
+def test_what_was_expected_and_what_came_is_said_in_words(value, says):
+    for spec, wanted in ((dataclasses.replace(TWO, expected=lambda *given: 7), "a number"), (TWO, "a tuple of two numbers")):
+        finding, = check(f"import numpy as np\ndef loads(*given): return {value}", spec).findings
+        assert finding.message.startswith(f"loads(M=16, N=16, K=16, tile=16) must return {wanted}, and returned {says}")
+        assert len(finding.message) < 500
+
+
+def test_one_number_where_two_are_expected():
+    assert "must return a tuple of two numbers, and returned one number, 3.5" in check("def loads(*given): return 3.5",
+    TWO).findings[0].message
+    assert "which is not right" in check("def loads(*given): return [2, 1]", TWO).findings[0].message
+
+
+@pytest.mark.sampled(test=3, slow=12)
+@pytest.mark.parametrize("value", [*RETURNED, "(2, 1)", "[2, 1]", "float('nan')"])
+def test_in_a_process_of_its_own_it_is_told_the_same(value):
+    text = f"import numpy as np\ndef loads(*given): return {value}"
+    with Sandboxed(unsafe=True) as engine:
+        here, there = check(text, TWO), check(text, TWO, engine=engine)
+    assert repr(here) == repr(there)
+
+
+@pytest.mark.parametrize(("error", "says"), [
+    ("ValueError('\\ud800')", "raised ValueError: \\ud800"), ("Odd()", "raised Odd: its words cannot be shown (ZeroDivisionError)")])
+def test_what_an_exception_says_can_be_shown(error, says):
+    text = f"class Odd(Exception):\n    def __str__(self): return 1 / 0\ndef loads(*given): raise {error}"
+    verdict = check(text, TWO)
+    assert says in verdict.findings[0].message
+    repr(verdict).encode()

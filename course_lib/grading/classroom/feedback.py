@@ -72,6 +72,6 @@ def _times(late):
 
 def _part(part):
     told = part["html"] or f"<p>{escape(part['told'])}</p>"
-    lines = "\n".join(f"{number:>4} | {escape(text)}" for number, text in enumerate(part["text"].splitlines(), 1))
-    text = f"<details><summary>The answer that was graded</summary><pre>{lines}</pre></details>" if lines else ""
+    lines = "\n".join(f"{number:>4} | {escape(text)}" for number, text in enumerate(part["text"].split("\n"), 1))
+    text = f"<details><summary>The answer that was graded</summary><pre>{lines}</pre></details>" if part["text"] else ""
     return f"<h2>{escape(part['name'])}</h2>{told}{text}\n"

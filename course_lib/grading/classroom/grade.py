@@ -146,7 +146,7 @@ def grade_one(job: GradingJob) -> Result:
         result = judged.get(question.part) or {"passed": False, "kind": "missing", "told": told, "html": ""}
         parts.append({"part": question.part, "name": question.name, "maximum": question.points, "text": found.texts.get(question.part, ""),
                       "points": question.points if result["passed"] else 0, **result})
-    notes = ("" if problem else mismatch(job.data, job.released), *found.notes)
+    notes = ("" if problem else mismatch(found.variants, job.released), *found.notes)
     return {"student": job.student, "exercise": job.exercise, "key": job.key, "graded": datetime.now(UTC).isoformat(timespec="seconds"),
             "points": sum(part["points"] for part in parts), "maximum": sum(part["maximum"] for part in parts),
             "problem": problem, "notes": [note for note in notes if note], "parts": parts}

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from course_lib import magic
 from course_lib.errors import CourseError
+from course_lib.grading.classroom.cells import Cell, cells_of
+from course_lib.grading.classroom.variants import variants_of
 
 MOST_BYTES = 20 << 20        # of a notebook; a released one has 20 kB
-MOST_TEXT = 100_000          # characters of an answer; the longest kernel of the course has 8,000
+LOST = "\ufffd"              # stands for bytes that are no text
 _DEFINES = re.compile(r"^def +(\w+) *\(", re.MULTILINE)
 
 
@@ -41,11 +43,15 @@ class Question:
 
 @dataclass(frozen=True)
 class SubmittedAnswers:
-    """What was found: part -> text of the answer, and part -> sentence for its author where there is none; notes on what was repaired."""
+    """What was found: part -> text of the answer, and part -> sentence for its author where there is none; notes on what was repaired.
+
+    `variants` are those that some cell is marked for.
+    """
 
     texts: dict[str, str]
     missing: dict[str, str]
     notes: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
 
 
 def questions(released: bytes) -> tuple[Question, ...]:
@@ -69,7 +75,8 @@ def questions(released: bytes) -> tuple[Question, ...]:
             part = name.removesuffix("-check")
             if f"{part}-answer" not in marked:
                 raise CourseError(f"the check {name} has no answer cell {part}-answer: name both after the part")
-            found.append(Question(part, f"{part}-answer", cell["metadata"]["nbgrader"]["points"], _text(marked[f"{part}-answer"])))
+            starter = "".join(marked[f"{part}-answer"]["source"])
+            found.append(Question(part, f"{part}-answer", cell["metadata"]["nbgrader"]["points"], starter))
     return tuple(found)
 
 
@@ -86,61 +93,62 @@ def answers(data: bytes, asked: Sequence[Question]) -> SubmittedAnswers:
     CourseError
         When this is no notebook at all; the message is for its author.
     """
-    cells, notes = _cells(data)
+    cells, notes = read_cells(data)
+    code = [cell for cell in cells if cell.cell_type == "code"]
     texts, missing = {}, {}
     for question in asked:
         try:
-            texts[question.part], remarks = _answer(cells, question)
+            texts[question.part], remarks = _answer(code, question)
             notes += remarks
         except CourseError as error:
             missing[question.part] = str(error)
-    return SubmittedAnswers(texts, missing, tuple(notes))
+    return SubmittedAnswers(texts, missing, tuple(notes),
+                            tuple(variants_of({"metadata": {"tags": cell.tags}} for cell in cells)))
 
 
-def _cells(data):
-    """Return the code cells as (metadata, text), and notes."""
+def read_cells(data: bytes) -> tuple[list[Cell], list[str]]:
+    """Return the cells of a submitted notebook, and notes for its author.
+
+    Raises
+    ------
+    CourseError
+        When this is no notebook at all; the message is for its author.
+    """
     if len(data) > MOST_BYTES:
         raise CourseError(f"the notebook has {len(data) >> 20} MB, at most {MOST_BYTES >> 20} are read: choose "
                           "'Clear Outputs of All Cells' and submit it again")
     text, notes = _decoded(data)
     try:
-        nb = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CourseError(f"the file is no notebook: it cannot be read as JSON ({str(error)[:100]}). "
+        found = cells_of(text)
+    except ValueError as error:
+        raise CourseError(f"the file is no notebook: {error}. "
                           "Open it in JupyterLab, save it and submit that file") from None
-    cells = nb.get("cells") if isinstance(nb, dict) else None
-    if not isinstance(cells, list):
+    if found is None:
         raise CourseError("the file is no notebook of format 4: it has no list of cells. Submit the .ipynb file that you worked in")
-    code = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
-    return [(cell.get("metadata"), _text(cell)) for cell in code], notes
+    return found, notes
 
 
 def _decoded(data):
     """Return a file's text, and a note when it is not in UTF-8."""
-    for marks, encoding in (((b"\xff\xfe", b"\xfe\xff"), "utf-16"), ((b"",), "utf-8-sig"), ((b"",), "latin-1")):
-        if data.startswith(marks):
-            try:
-                text = data.decode(encoding)
-            except UnicodeDecodeError:
-                continue
-            return text, [] if encoding == "utf-8-sig" else [f"The file was not in UTF-8; it was read as {encoding}."]
-    raise AssertionError("latin-1 decodes everything")
-
-
-def _text(cell):
-    """Return a cell's source, which the format allows to be a text or a list of lines."""
-    source = cell.get("source", "")
-    if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
-    return source if isinstance(source, str) else ""
+    guessed = json.detect_encoding(data)               # by the zeros of UTF-16 and UTF-32, or a mark at the beginning
+    for encoding in (guessed, "utf-8"):
+        try:
+            return data.decode(encoding), [] if encoding.startswith("utf-8") else [f"The file was not in UTF-8; it was read as {encoding}."]
+        except UnicodeDecodeError:
+            continue
+    text = data.decode("utf-8", "replace")
+    lost = text.count(LOST)
+    if lost <= sum(character > "\x7f" for character in text) - lost:
+        return text, [f"{lost} bytes of the file are not UTF-8, as all others are; each was read as {LOST}."]
+    return data.decode("latin-1"), ["The file was not in UTF-8; it was read as latin-1."]
 
 
 def _answer(cells, question):
     """Return the text of an answer, and notes."""
     notes = []
-    found = [text for metadata, text in cells if _grade_id(metadata) == question.grade_id]
+    found = [cell.text for cell in cells if cell.grade_id == question.grade_id]
     if not any(text.strip() for text in found):
-        found = [text for _, text in cells if _begins(text, question)]
+        found = [cell.text for cell in cells if _begins(cell.text, question)]
         if found:
             notes.append(f"The mark of the answer cell {question.grade_id} was lost; the cell was found by its first line.")
     begin = f"def {question.name}(" if question.language == "python" else f"%%{question.language} {question.name}"
@@ -151,8 +159,8 @@ def _answer(cells, question):
     own = [text for text in answers_ if text.strip() != question.starter.strip()] or answers_
     if len(set(own)) > 1:
         notes.append(f"There are {len(own)} different answer cells {question.grade_id}; the last one was graded.")
-    if len(own[-1]) > MOST_TEXT:
-        raise CourseError(f"the answer has {len(own[-1]):,} characters; at most {MOST_TEXT:,} are read")
+    if len(own[-1]) > magic.MOST_TEXT:
+        raise CourseError(f"the answer has more than {magic.MOST_TEXT:,} characters: at most so many are read")
     if question.language == "python":
         return own[-1], notes
     name, text = magic.from_cell(own[-1].lstrip())
@@ -173,8 +181,3 @@ def _begins(text, question):
     if question.language == "python":
         return _language(text) == "python" and question.name in _DEFINES.findall(text)
     return text.split()[:2] == [f"%%{question.language}", question.name]
-
-
-def _grade_id(metadata):
-    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    return nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None

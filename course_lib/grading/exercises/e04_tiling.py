@@ -36,14 +36,14 @@ def _part(part, title, entry, tile, block, cases, gate, transposed=""):
 PARTS = (
     _part("stage", "Part 1: stage A", "stage_a", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), whole_tile_cases,
           Gate(NAME, per_work(SECTORS_LOADED), limit=0.08, starter=0.125, achievable=2 / 32 + 1 / (8 * 16),
-               advice="A's elements shall come from As, B's may still come from B")),
+               advice="A's elements shall come from As, B's may still come from B", sectors="load")),
     _part("tile", "Part 2: tile for any size", "tiled", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), all_cases,
-          Gate(NAME, per_work(SECTORS_LOADED), limit=0.02, starter=0.125, achievable=2 / (8 * 16), advice=REUSE)),
+          Gate(NAME, per_work(SECTORS_LOADED), limit=0.02, starter=0.125, achievable=2 / (8 * 16), advice=REUSE, sectors="load")),
     _part("tile-b", "Part 2: tile AᵀB for any size", "tiled_at", ("BM", "BN", "BK"), lambda t: (t["BN"], t["BM"], 1), all_cases,
           Gate(NAME, per_work(SECTORS_LOADED), limit=0.02, starter=3 / 32, achievable=2 / (8 * 16),
-               advice=f"{REUSE}; neighbouring lanes shall load neighbours, in A's tile too"), transposed="A"),
+               advice=REUSE, sectors="load"), transposed="A"),
     _part("wide", "Part 3: a tile larger than the block", "wide", ("BM", "BN", "BK", "BX", "BY"),
           lambda t: (t["BX"], t["BY"], 1), all_cases,
           Gate(NAME, per_work(SECTORS_LOADED), limit=0.006, starter=0.125, achievable=2 / (8 * 64),
-               advice=f"{REUSE}, and let a block compute more than 1024 elements of C")),
+               advice=f"{REUSE}, and let a block compute more than 1024 elements of C", sectors="load")),
 )

@@ -75,7 +75,7 @@ STORES = Gate("sectors per store request", per_count(SECTORS_STORED, REQUESTS_ST
 
 def _reuse(starter):
     return Gate("sectors loaded per multiply-add", per_work(SECTORS_LOADED), limit=0.02, starter=starter, achievable=64 / 4096,
-                advice="Each element of a tile is loaded once into shared memory, and with no more sectors than it needs")
+                advice="Load each element of a tile once into shared memory, and read it there for every multiply-add", sectors="load")
 
 
 REQUESTS = Gate("load requests per multiply-add", per_work(REQUESTS_LOADED), limit=0.0015, starter=16 / 4096, achievable=4 / 4096,

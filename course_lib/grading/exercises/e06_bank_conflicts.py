@@ -47,14 +47,15 @@ def bytes_per_element(report: simt.Report, work: float) -> Reading:
     return Reading(TILES * size / (PER * work), f"{size} bytes a block")
 
 
-def _sectors(what, counter, starter):
+def _sectors(what, kind, counter, starter):
     return Gate(f"global sectors {what} per 32 elements", per_work(counter), limit=4.5, starter=starter, achievable=4.0,
-                advice="Neighbouring lanes shall go along a row, for both tiles of a pair, and each element shall be moved once")
+                advice="Each element shall be moved once, and neighbouring lanes shall go along a row, for both tiles of a pair", sectors=kind)
 
 
 def _fronts(achievable):
     return Gate("shared wavefronts per 32 elements", wavefronts_per_work, limit=achievable + 0.5, starter=0.0, achievable=achievable,
-                advice="Each lane that goes down a column shall find a bank of its own")
+                advice="Write each element to shared memory once, and read it there once: one of these accesses is more than that",
+                banks="Each lane that goes down a column shall find a bank of its own")
 
 
 FRONTS = _fronts(2.0)
@@ -62,7 +63,7 @@ BYTES = Gate("shared bytes per element of a tile", bytes_per_element, limit=4.0,
              advice="A tile has room for its elements and no more: no padding")
 LOADS = Gate("global sectors loaded per 32 elements", per_work(SECTORS_LOADED), limit=4.5, starter=32.0, achievable=4.0,
              advice="Let neighbouring lanes read neighbours of a row, and keep a tile of them in shared memory")
-PAIRS = (_sectors("loaded", SECTORS_LOADED, SWAPPED), _sectors("stored", SECTORS_STORED, SWAPPED))
+PAIRS = (_sectors("loaded", "load", SECTORS_LOADED, SWAPPED), _sectors("stored", "store", SECTORS_STORED, SWAPPED))
 
 
 def _gate_drawn(tile, rng):

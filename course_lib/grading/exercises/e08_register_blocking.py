@@ -33,14 +33,13 @@ NAME = "shared wavefronts loaded per multiply-add of a warp"
 BOTH = "shared wavefronts, loads and stores, per multiply-add of a warp"
 SECTORS = "global sectors loaded per multiply-add"
 LOCAL = "bytes of a thread in local memory"
-REUSE = "Copy TM elements of As and TN of Bs into registers once for each k, and multiply each with each"
+REUSE = "Copy TM elements of As and TN of Bs into registers once for each k, and multiply each with each; "\
+        "of so many outputs a thread reads the fewest words when TM and TN are alike"
 NEIGHBOURS = "Let neighbouring threads compute neighbouring rows and neighbouring columns, " \
              "so that a warp reads neighbouring words of each tile"
 WIDE = "Let a thread read four neighbours at once, and its next four half a tile on, so that neighbouring lanes read neighbouring fours"
-PADDED = f"Loads: {WIDE[0].lower()}{WIDE[1:]}. " \
-         "Stores: choose the length of a row so that the lanes that store a column of A's tile find banks of their own"
-ALONG = "Let neighbouring lanes load neighbours of a row of A, as the starter does: a row of a tile is one sector"
-KNOWN = "An array stays in registers when the compiler knows each index: the loops over it must be unrolled to their ends"
+PADDED = "Choose the length of a row so that the lanes that store a column of A's tile find banks of their own"
+LARGER = "A larger tile of C loads each element for more outputs: 64 × 64 is enough where each element is loaded once"
 
 
 STAGED = Bound(SECTORS, per_work_of(SECTORS_LOADED), most=0.04,
@@ -82,7 +81,7 @@ PARTS = (
     _part("main-b", "Part 2: TM × TN outputs a thread (A stored column by column)", "blocked_at",
           (Gate(NAME, per_warp("wavefronts"), 0.55, 2.0, 0.5, REUSE, NEIGHBOURS),), "A"),
     _part("wide", "Part 3: 8 × 8 outputs and 128-bit loads", "wide",
-          (Gate(BOTH, per_warp("wavefronts", ("load", "store")), 0.23, 0.28125, 0.21875, WIDE, PADDED),
-           Gate(SECTORS, per_work(SECTORS_LOADED), 0.004, 2 / (8 * 128), 2 / (8 * 128), ALONG),
-           Gate(LOCAL, local_bytes, 0.0, 288.0, 0.0, KNOWN))),
+          (Gate(BOTH, per_warp("wavefronts", ("load", "store")), 0.23, 0.28125, 0.21875, WIDE, WIDE, PADDED),
+           Gate(SECTORS, per_work(SECTORS_LOADED), 0.004, 2 / (8 * 128), 2 / (8 * 128), LARGER, sectors="load"),
+           Gate(LOCAL, local_bytes, 0.0, 288.0, 0.0))),
 )

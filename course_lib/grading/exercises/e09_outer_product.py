@@ -58,11 +58,10 @@ def _gates(shared: tuple[float, float, float], fetched: tuple[float, float, floa
         Gate("shared loads per multiply-add of a warp", words_read, *shared,
              "A word of the tile, once in a register, shall serve all vectors: sums for each in one loop over k, rows of 4 n words"),
         Gate("words of global sectors loaded per multiply-add", words_fetched, *fetched,
-             "More sums in a row share an element in a register, more threads and vectors share a tile; neighbours read neighbours"),
+             "More sums in a row share an element in a register, more threads and vectors share a tile", sectors="load"),
         Gate("registers of a thread", registers, *taken,
              "Each sum is a register, and so is each element loaded steps ahead: `#pragma unroll 1` on the loop over k, fewer sums"),
-        Gate("bytes of a thread in local memory", local_bytes, 0.0, 0.0, 0.0,
-             "Sums stay in registers when all fit, and the compiler knows each index: unroll the loops over them to their ends"),
+        Gate("bytes of a thread in local memory", local_bytes, 0.0, 0.0, 0.0),
     )
 
 

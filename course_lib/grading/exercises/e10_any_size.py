@@ -37,6 +37,7 @@ NEEDED = CUT.M * CUT.N * CUT.K / 32
 DIVERGENT = "smsp__sass_branch_targets_threads_divergent.sum"
 MACHINE, DIVERGED, PTX = (f"{what} per multiply-add" for what in ("machine instructions", "divergent branches", "PTX instructions"))
 CLAMP = "Send a thread without a row or a column to one that exists, once, before the loop: nobody stores its sums"
+UNROLL = "Where nothing is asked in the loop any more, let the compiler unroll it to its end"
 PEEL = "Go through the whole tiles without asking for k, and do what is left of K behind that loop"
 
 
@@ -106,12 +107,12 @@ PARTS = (
                   (129, 129, 128, 64, 64, 16), (7, 63, 133, 8, 64, 8), (1024, 1024, 1025, 64, 64, 16)),
                  _drawn, predicted, tolerance=1e-9, guess=_guess),
     _part("main", "Part 2: clamp once", "clamped", (
-        Gate(MACHINE, per_multiply_add, 3.6, 8570 / NEEDED, 34 * 147 / NEEDED, CLAMP),
+        Gate(MACHINE, per_multiply_add, 3.6, 8570 / NEEDED, 34 * 147 / NEEDED, f"{CLAMP}. {UNROLL}"),
         Gate(DIVERGED, _counted(DIVERGENT), 0.01, 956 / NEEDED, 9 / NEEDED, CLAMP))),
     _part("main-b", "Part 2: clamp once (A stored column by column)", "clamped_at", (
-        Gate(MACHINE, per_multiply_add, 3.7, 8570 / NEEDED, 34 * 155 / NEEDED, CLAMP),
+        Gate(MACHINE, per_multiply_add, 3.7, 8570 / NEEDED, 34 * 155 / NEEDED, f"{CLAMP}. {UNROLL}"),
         Gate(DIVERGED, _counted(DIVERGENT), 0.01, 972 / NEEDED, 8 / NEEDED, CLAMP)), "A"),
     _part("peeled", "Part 3: the rest of K", "peeled", (
-        Gate(MACHINE, per_multiply_add, 2.1, 8570 / NEEDED, 2 * (16 * 108 + 79) / NEEDED, PEEL),
+        Gate(MACHINE, per_multiply_add, 2.1, 8570 / NEEDED, 2 * (16 * 108 + 79) / NEEDED, f"{PEEL}. {UNROLL}"),
         Gate(PTX, _counted(INSTRUCTIONS), 3.15, 13024 / NEEDED, 5436 / NEEDED, PEEL))),
 )

@@ -97,7 +97,9 @@ def _stores(starter):
 LOADS = Gate("global sectors loaded per 32 components", sectors_per_work(SECTORS_LOADED), limit=4.5, starter=32.0, achievable=4.0,
              advice="Neighbouring lanes shall load neighbouring floats of in: bring the block's vectors into shared memory first")
 FRONTS = Gate("shared wavefronts per 32 components", wavefronts_per_work, limit=4.5, starter=0.0, achievable=4.0,
-              advice="Look at both uses of rows: 32 lanes go down a column, and 32 lanes go along two rows. Where are their banks?")
+              advice="A component goes to shared memory once and is read there once, on its way in, and the same on its way out: one of these "
+                     "accesses is more than that",
+              banks="Look at both uses of rows: 32 lanes go down a column, and 32 lanes go along two rows. Where are their banks?")
 
 
 def _part(part, title, entry, gates, by_component="", made_of=()):

@@ -69,7 +69,7 @@ LOADED = Gate("global sectors loaded per element of C", loaded, limit=0.1, start
 STORED = Gate("global sectors stored per element of C", at_least(SECTORS_STORED, ONCE), limit=0.15, starter=3 * ONCE, achievable=ONCE,
               advice="Store each element of C once, when it is finished")
 MASKED = Gate("global sectors loaded per multiply-add", at_least(SECTORS_LOADED, 3 / 256), limit=0.014, starter=1 / 32 + 2 / 256, achievable=3 / 256,
-              advice="Ask H once for each element of A's tile, when the tile is filled")
+              advice="Ask H once for each element of A's tile, when the tile is filled", sectors="load")
 
 
 def passes(M: int, N: int, rows: int) -> tuple[int, int]:

@@ -47,10 +47,12 @@ MOST_TRACED = 4          # warps of a block
 STORES = (counter_name("wavefronts", "store"), "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum")
 
 VECTORS = "Load four neighbours of a row at once, as a float4, wherever the row's address is a multiple of 16 bytes"
-WHOLE = "A sector is 8 neighbours of a row: lanes that neighbour each other should load both halves of it"
-LANES = "Lanes l and l ^ 1 should have the same rows, l and l ^ 2 the same columns: then phases are served two by two, of both tiles"
+WHOLE = "Load each element of a tile once; of a larger tile each serves more outputs"
+LANES = "With 8 × 8 outputs a thread, lanes l and l ^ 1 should have the same rows, l and l ^ 2 the same columns: then phases are served two by two, of both tiles"
+FOURS = "Let a thread read four neighbours at once, and its next four half a tile on, so that neighbouring lanes read neighbouring fours"
+NARROW = "Its loads are not of four words: let each row of a tile begin at a multiple of 16 bytes, and read four neighbours at once"
+STORED_ONCE = "Store each element of a tile once, 32 of them at a time"
 BANKS = "Lanes of one store should find banks of their own: how many words apart are the rows of the tile that they store to?"
-SPILLED = "Sums and operands stay in registers when every index is known and there are enough of them"
 FEWER = "__launch_bounds__(threads, blocks) tells the compiler how many blocks an SM should hold; a smaller tile of a thread takes fewer"
 SMALLER = "The budget is for small tiles: BK (BM + BN) floats, and the padding"
 ONE = "With two buffers nobody overwrites what others still read: the barrier after the products can go"
@@ -61,6 +63,13 @@ def shared_bytes(report: simt.Report, work: float) -> Reading:
     """Read how many bytes of shared memory a block takes; of the report, `resources` is read."""
     size = report.resources.static_shared_bytes
     return Reading(float(size), f"{size // 4} floats")
+
+
+def loaded(report: simt.Report, work: float) -> Reading:
+    """Read the wavefronts that load from shared memory, for each multiply-add of a warp; a load of four words takes two or more."""
+    reading, asked = per_warp("wavefronts")(report, work), report.counters[counter_name("shared instructions", "load")]
+    narrow = report.counters[counter_name("wavefronts", "load")] < 1.5 * asked
+    return replace(reading, advice=NARROW) if narrow else reading
 
 
 def stored(report: simt.Report, work: float) -> Reading:
@@ -74,10 +83,10 @@ def _budget(writes, held):
     (registers_now, then), (bytes_now, after) = held
     return (
         Gate("global load requests per multiply-add of a warp", per_warp("requests"), 0.01, 1 / 32, 1 / 128, VECTORS),
-        Gate("global sectors loaded per multiply-add of a warp", per_warp("sectors"), 0.15, 1 / 8, 1 / 8, WHOLE),
-        Gate("shared wavefronts loaded per multiply-add of a warp", per_warp("wavefronts"), 0.15, 12 / 64, 8 / 64, LANES),
-        Gate("shared wavefronts stored per multiply-add of a warp", stored, 0.04, writes, 1 / 32, BANKS),
-        Gate("bytes of a thread in local memory", local_bytes, 0.0, 0.0, 0.0, SPILLED),
+        Gate("global sectors loaded per multiply-add of a warp", per_warp("sectors"), 0.15, 1 / 8, 1 / 8, WHOLE, sectors="load"),
+        Gate("shared wavefronts loaded per multiply-add of a warp", loaded, 0.15, 12 / 64, 8 / 64, LANES, FOURS),
+        Gate("shared wavefronts stored per multiply-add of a warp", stored, 0.04, writes, 1 / 32, STORED_ONCE, BANKS, BANKS),
+        Gate("bytes of a thread in local memory", local_bytes, 0.0, 0.0, 0.0),
         Gate("registers a thread", registers, 128.0, registers_now, then, FEWER),
         Gate("bytes of shared memory a block", shared_bytes, 8192.0, bytes_now, after, SMALLER),
     )

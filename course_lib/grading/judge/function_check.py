@@ -12,7 +12,8 @@ from course_lib.check.trials import TrialOutcome
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.verdict import Verdict
-from course_lib.grading.sandbox.replies import Ended, Raised
+from course_lib.grading.sandbox.answer import MOST_BITS, MOST_ITEMS, counted, described
+from course_lib.grading.sandbox.replies import Ended, Raised, Shown
 
 _ALONE = ". Only the answer's own cell is graded: import and define there what it needs"
 
@@ -49,13 +50,13 @@ def _finding(spec, given, got):
     if isinstance(got, Ended):
         return Finding("ended", f"{call} has no result: {got}")
     if isinstance(got, Exception):
-        return Finding("error", f"{call} raised {_name(got)}: {got}{_ALONE * (_name(got) == 'NameError')}", _line(got))
+        return Finding("error", f"{call} raised {_name(got)}: {_said(got)}{_ALONE * (_name(got) == 'NameError')}", _line(got))
     wanted = spec.expected(*given)
     many = isinstance(wanted, tuple)
     values = tuple(got) if many and isinstance(got, (tuple, list)) else (got,)
     if len(values) != len(_tuple(wanted)) or not all(_is_number(value) for value in values):
-        shape = f"{len(wanted)} numbers" if many else "a number"
-        return Finding("wrong", f"{call} must return {shape}, and returned {_shown(got)}")
+        shape = f"a tuple of {counted(len(wanted), 'number')}" if many else "a number"
+        return Finding("wrong", f"{call} must return {shape}, and returned {_described(got)}")
     if _counts(spec, values, _tuple(wanted), spec.also(*given)):
         return None
     guess = _guess(spec, given, got)
@@ -82,7 +83,9 @@ def _printed(spec, given):
 
 
 def _is_number(value):
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if isinstance(value, int):
+        return not isinstance(value, bool) and value.bit_length() <= MOST_BITS
+    return isinstance(value, numbers.Real)
 
 
 def _same(value, right, tolerance, within=0.0):
@@ -117,8 +120,22 @@ def _words(spec, given):
 
 
 def _shown(got):
-    try:
-        text = f"{_name(got)}: {got}" if isinstance(got, Exception) else repr(got)
-    except Exception as error:           # a whole number of many digits, or an object of the reader's own
-        text = f"{type(got).__name__}, which cannot be shown ({type(error).__name__})"
+    """Return a result as the table of inputs has it."""
+    if isinstance(got, Exception):
+        text = f"{_name(got)}: {_said(got)}"
+    else:
+        values = got if isinstance(got, (tuple, list)) else (got,)
+        text = repr(got) if 0 < len(values) <= MOST_ITEMS and all(map(_is_number, values)) else _described(got)
     return text if len(text) <= 200 else f"{text[:200]} …"
+
+
+def _said(error):
+    """Return the words of an exception, of which one of the reader's own may have none, or half characters."""
+    try:
+        return str(error).encode(errors="backslashreplace").decode()
+    except Exception as failure:
+        return f"its words cannot be shown ({type(failure).__name__})"
+
+
+def _described(got):
+    return got.text if isinstance(got, Shown) else described(got)

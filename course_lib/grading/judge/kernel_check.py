@@ -15,9 +15,12 @@ from course_lib.errors import CourseError
 from course_lib.grading.judge.engine import Engine
 from course_lib.grading.judge.loops_spec import LoopsSpec
 from course_lib.grading.judge.made_of import Again
+from course_lib.grading.judge.reasons import bank_conflicts, explained, lanes_apart
 from course_lib.grading.judge.spec import Spec, tile_problem
 from course_lib.grading.judge.verdict import Verdict
+from course_lib.kernels.own_lines import with_own_lines
 from course_lib.kernels.user import written_values
+from course_lib.run.traces import every_warp
 from course_lib.toolchain import CompileError
 
 _PTX_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]{0,10000})\)")
@@ -37,7 +40,7 @@ def plain(source: str) -> str:
 
 def check_kernel(source: str, spec: Spec, seed: int | None, engine: Engine) -> Verdict:
     """Return the verdict on a kernel; see `course_lib.grading.check`."""
-    title, source = spec.title, plain(source)
+    title, source = spec.title, with_own_lines(plain(source))
     try:
         compiled = engine.compile(source, spec.entry)
     except CompileError as error:
@@ -88,7 +91,7 @@ class Run:
         self.engine = engine
         self.source, self.seed, self.seeded = source, 0 if seed is None else seed, seed is not None
         self.spec: Any = spec            # a subclass narrows what its launches need of it
-        self.lines = source.splitlines()
+        self.lines = source.split("\n")
         self.tile = {name: written_values(source)[name] for name in spec.tile}
         self.cases = spec.cases(self.tile) + (() if seed is None else _drawn(spec, self.tile, seed))
         self.trials = Trials(spec.operation, self._launch, self.tile, self.lines, self.seed)
@@ -156,9 +159,17 @@ class Run:
             passed = reading.value <= gate.limit
             self.gates.append(TrialOutcome(gate.name, f"{reading.value:.4f} ({reading.words}, {case}); {limit}", passed))
             if not passed:
-                self.trials.note(_of_gate(gate, reading, report, self.lines))
+                self.trials.note(_of_gate(gate, reading, self._reason(gate, reading, report, case), self.lines))
         if right and all(outcome.passed for outcome in self.gates):
             self._look_behind(counted)
+
+    def _reason(self, gate, reading, report, case):
+        """Return a `Reason` for which a gate is missed, None where none is seen; for sectors by a launch that traces a block."""
+        if not getattr(gate, "sectors", ""):
+            return bank_conflicts(gate, reading, report)
+        warps = every_warp((1,), self.spec.block(self.tile))
+        traced = self.trials.right_report(case, trace=warps) if reading.shares else None
+        return lanes_apart(gate.sectors, reading, traced) if traced else None
 
     def _look_behind(self, counted):
         """Of gates that are passed, note which totals lie outside their bounds."""
@@ -184,17 +195,9 @@ def _drawn(spec, tile, seed):
     return tuple(cases)
 
 
-def _of_gate(gate, reading, report, lines):
-    """Return the finding for a counter that is too high, with the line that counts most, or has most bank conflicts where these are all."""
-    without, advice = reading.without_conflicts(), gate.advice
-    if reading.conflicts and without <= gate.limit:
-        line, advice = max(reading.conflicts, key=reading.conflicts.get), gate.banks or gate.advice
-        most = (f". {reading.conflicts[line]} of the {reading.shares[line]} wavefronts of this line are bank conflicts, in which lanes "
-                f"want different words of one bank; without any conflict it would be {without:.4f}")
-    else:
-        line = max(reading.shares, key=reading.shares.get, default=None)
-        share = 100 * reading.shares[line] / sum(reading.shares.values()) if len(reading.shares) > 1 else 100
-        most = f"; this line has {share:.0f} % of them" if share < 100 else ""
+def _of_gate(gate, reading, reason, lines):
+    """Return the finding for a counter that is too high, with the reason where one is seen."""
+    line, most, advice = explained(gate, reading, reason)
     text = (f"{gate.name}: {reading.value:.4f} ({reading.words}), at most {gate.limit:.4f} passes and "
             f"{gate.achievable:.4f} is achievable{most}. {advice}")
     return Finding("gate", text.strip(), line, reports.line_text(lines, line),

@@ -49,7 +49,8 @@ def problem(text: str) -> Finding | None:
     >>> problem("float sum[4];").message.split(":")[0]
     'Numbers stay in A, B and C, or in single variables such as `float sum`'
     """
-    spliced = re.search(r"\\|\?\?|[^\n\t -\U0010ffff]", text)       # in comments too: the compiler may see other comments than we do
+    # in comments too: the compiler may see other comments than we do
+    spliced = re.search(r"\\|\?\?|[^\n\t -\ud7ff\ue000-\U0010ffff]", text)
     if spliced:
         return _finding(f"{spliced.group()!r} has no place in the text", text, text.count("\n", 0, spliced.start()) + 1)
     tokens = _tokens(_COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text))
@@ -73,7 +74,7 @@ def _frame():
 
 
 def _finding(message, text, line):
-    return Finding("entry", message, line, text.split("\n")[line - 1].rstrip())
+    return Finding("entry", message, line, text.split("\n")[line - 1].rstrip().encode(errors="replace").decode())
 
 
 def _tokens(code):
@@ -105,15 +106,15 @@ def _words(tokens):
     for at, (token, line) in enumerate(tokens):
         if _is_name(token):
             if token.startswith(("_", "course_")) or token not in (*_WORDS, *KNOWN, *declared):
-                return (f"`{token}` is not known here: there are M, N, K, alpha, A(i, k), B(k, j), C(i, j), min(a, b), and the variables "
-                        "that your loops declare with int, float or double"), line
+                return (f"`{token[:60]}` is not known here: there are M, N, K, alpha, A(i, k), B(k, j), C(i, j), min(a, b), and the "
+                        "variables that your loops declare with int, float or double"), line
             called = at + 1 < len(tokens) and tokens[at + 1][0] == "("
             if called and token not in (*CALLS, *_HEADS, "return"):
-                return f"`{token}(` has no place here: only A, B, C and min can be called", line
+                return f"`{token[:60]}(` has no place here: only A, B, C and min can be called", line
             if token in CALLS and not called:
                 return f"`{token}` must be followed by its arguments in parentheses", line
         elif token not in _SIGNS and not _is_number(token):
-            return f"`{token}` has no place in loops", line
+            return f"`{token[:60]}` has no place in loops", line
     return None
 
 

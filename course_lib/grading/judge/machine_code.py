@@ -1,5 +1,6 @@
 """Gates that read machine code: instructions per multiply-add as the hardware executes them, and bytes in local memory."""
 
+import re
 from collections.abc import Callable, Sequence
 
 from course_lib import simt
@@ -8,6 +9,11 @@ from course_lib.run import counter_name
 from course_lib.toolchain import executed
 
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+_DEPOT = re.compile(r"\.local \.align \d+ \.b8 \s*__local_depot\d+\[(\d+)\]")
+INDEXED = ("An array stays in registers when the compiler knows each index: unroll every loop that counts an index of it to the end, with "
+           "bounds that it knows")
+SPILLED = ("No array lies there: a thread has more values at once than registers. Let it compute fewer sums, or let it have more registers "
+           "(`__launch_bounds__` with fewer threads or blocks)")
 INSTRUCTIONS = "smsp__inst_executed.sum"
 _COUNTERS = {"LDG": counter_name("requests", "load"), "STG": counter_name("requests", "store"),
              "LDS": counter_name("shared instructions", "load"), "STS": counter_name("shared instructions", "store")}
@@ -43,12 +49,16 @@ def per_multiply_add(report: simt.Report, work: float) -> Reading:
 
 
 def local_bytes(report: simt.Report, work: float) -> Reading:
-    """Read how many bytes of a thread lie in local memory: spilled registers, and arrays indexed by what only the run knows.
+    """Read how many bytes of a thread lie in local memory: arrays that the run indexes, which PTX declares, and spilled registers.
 
-    Of the report, `resources` is read.
+    Of the report, `resources` and `ptx` are read.
     """
     taken = report.resources
-    return Reading(float(taken.local_bytes), f"{taken.registers} registers a thread")
+    arrays = min(sum(map(int, _DEPOT.findall(report.ptx))), taken.local_bytes)
+    spilled, words = taken.local_bytes - arrays, f"{taken.registers} registers a thread"
+    if arrays:
+        return Reading(float(taken.local_bytes), f"{arrays} of an array, {words}" if spilled else f"of an array, {words}", advice=INDEXED)
+    return Reading(float(taken.local_bytes), f"of registers that were moved out, {words}" if spilled else words, advice=SPILLED)
 
 
 def registers(report: simt.Report, work: float) -> Reading:

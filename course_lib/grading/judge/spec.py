@@ -35,17 +35,15 @@ class Input(Protocol):
 class Reading:
     """What a gate read: the value, where it comes from in words ("512 / 4096"), and shares by source line, where there are any.
 
-    Of wavefronts, `conflicts` has those by source line that bank conflicts add.
+    Of wavefronts, `conflicts` has those by source line that bank conflicts add. `advice` says what to do where the reading itself shows
+    why it is too high.
     """
 
     value: float
     words: str
     shares: Mapping[int, float] = field(default_factory=dict, repr=False)
     conflicts: Mapping[int, float] = field(default_factory=dict, repr=False)
-
-    def without_conflicts(self) -> float:
-        """Return what the value would be if no access had bank conflicts."""
-        return self.value * (1 - sum(self.conflicts.values()) / sum(self.shares.values())) if self.conflicts else self.value
+    advice: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,10 @@ class Gate:
         What the worked solution reaches; tests hold both to the simulator.
     advice
         What to do when the value is too high.
-    banks
-        What to do when it is too high for bank conflicts alone. Default: `advice`.
+    banks, store_banks
+        What to do about bank conflicts, and about those of stores; `judge.reasons` tells which there are. Default: `advice`.
+    sectors
+        "load" or "store" where it counts sectors: then it is looked whether lanes that lie apart are the reason.
     """
 
     name: str
@@ -78,6 +78,8 @@ class Gate:
     achievable: float
     advice: str = ""
     banks: str = ""
+    store_banks: str = ""
+    sectors: str = ""
 
     def __str__(self) -> str:
         start = "" if self.starter is None else f"the starter stands at {self.starter:.4f}, "

@@ -222,8 +222,8 @@ class Raised(Exception):
         self.name, self.line = name, line
 
 
-def returned(line: dict) -> float | tuple[float, ...] | Shown | Raised:
-    """Return what a call gave: a number, a tuple of numbers, `Shown`, or an exception to be looked at.
+def returned(line: dict) -> float | tuple[float, ...] | list[float] | Shown | Raised:
+    """Return what a call gave: a number, a tuple or a list of numbers, `Shown`, or an exception to be looked at.
 
     >>> returned({"numbers": [1, 2.5]}), returned({"other": "str: 3"}), returned({"number": [3]})
     Traceback (most recent call last):
@@ -232,7 +232,8 @@ def returned(line: dict) -> float | tuple[float, ...] | Shown | Raised:
     if "number" in line:
         return _number(line["number"])
     if "numbers" in line:
-        return tuple(map(_number, items(line["numbers"], most=100)))
+        found = map(_number, items(line["numbers"], most=100))
+        return list(found) if line.get("list") is True else tuple(found)
     if "error" in line:
         at = line.get("line")
         return Raised(words(line["error"], 60), words(line.get("words"), 300), at if at is None else whole(at, 1, 1 << 20))
