@@ -1,4 +1,4 @@
-"""The images of deploy/Dockerfile and the values for Kubernetes agree with the checkout and with each other; nobody gets what is not theirs."""
+"""The images of deploy/Dockerfile and the values for Kubernetes agree with the checkout and with each other; no student gets a solution."""
 
 import re
 from collections import defaultdict
