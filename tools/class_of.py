@@ -113,7 +113,7 @@ def make(classroom: Classroom, exercise: str, members: Sequence[Any], missing: i
             write(path.with_name("timestamp.txt"), f"{(DUE + timedelta(hours=member.hours)).isoformat()}\n")
 
 
-def run(classroom: Classroom, command: str, exercise: str, measured: Measured) -> None:
+def run(classroom: Classroom, words: Sequence[str], measured: Measured) -> None:
     """Run one of the instructor's commands, its lines into a file; look at its memory meanwhile.
 
     Raises
@@ -121,10 +121,11 @@ def run(classroom: Classroom, command: str, exercise: str, measured: Measured) -
     CourseError
         When it fails.
     """
-    log, begin = classroom.root / f"{command}.log", time.monotonic()
-    words = [sys.executable, "-m", "course_lib.grading", "--root", str(classroom.root), command, exercise]
+    command, begin = words[0], time.monotonic()
+    log = classroom.root / f"{command}.log"
     with log.open("w", encoding="utf-8") as file:
-        process = subprocess.Popen(words, cwd=ROOT, stdout=file, start_new_session=True)
+        process = subprocess.Popen([sys.executable, "-m", "course_lib.grading", "--root", str(classroom.root), *words],
+                                   cwd=ROOT, stdout=file, start_new_session=True)
         try:
             while process.poll() is None:
                 measured.peak.look(process.pid)
@@ -201,15 +202,15 @@ def enrolled(exercise: str, count: int, seed: int) -> list[Any]:
     return [replace(member, hours=late, factor=LATE[late]) for member, late in zip(found, hours)]
 
 
-def grade_class(folder: Path, exercise: str, count: int, seed: int) -> tuple[str, list[str]]:
-    """Make, grade and look at a class; return the lines to print, and those on what is not as it must be."""
+def grade_class(folder: Path, exercise: str, count: int, seed: int, dask: str | None = None) -> tuple[str, list[str]]:
+    """Make, grade (with `dask`, on that scheduler's workers) and look at a class; return what to print, and what is not as it must be."""
     classroom, missing = Classroom(folder), count // 20
     read_notebook(ROOT / "solutions", exercise)                     # says which exercises there are, when there is no such
     members = enrolled(exercise, count, seed)
     make(classroom, exercise, members, missing)
     measured = Measured()
-    for command in ("grade", "feedback", "grades"):
-        run(classroom, command, exercise, measured)
+    for words in (["grade", exercise, *(["--dask", dask] if dask else [])], ["feedback", exercise], ["grades", exercise]):
+        run(classroom, words, measured)
     return table(classroom, exercise, members, measured), odd(classroom, exercise, members, missing)
 
 
@@ -219,14 +220,15 @@ def grade_class(folder: Path, exercise: str, count: int, seed: int) -> tuple[str
 @click.option("--seed", default=1, help="Draws who submits what.")
 @click.option("--folder", type=click.Path(path_type=Path),
               help="Keep the class here, where an interrupted run goes on (default: a temporary folder).")
-def command(students: int, exercise: str, seed: int, folder: Path | None) -> None:
+@click.option("--dask", metavar="ADDRESS", help="Grade on the workers of this Dask scheduler; their memory is not in the table.")
+def command(students: int, exercise: str, seed: int, folder: Path | None, dask: str | None) -> None:
     """Grade a class and print the table."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="class-") as temporary:
         there = (folder or Path(temporary)).resolve()
         there.mkdir(parents=True, exist_ok=True)
         try:
-            shown, problems = grade_class(there, exercise, students, seed)
+            shown, problems = grade_class(there, exercise, students, seed, dask)
         except KeyboardInterrupt:
             print("\nstopped" + ("; the same command goes on from there" if folder else ""), file=sys.stderr)
             sys.exit(130)

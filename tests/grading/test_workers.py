@@ -3,12 +3,15 @@
 import dataclasses
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
+from concurrent import futures
 from pathlib import Path
 
 import distributed
@@ -16,9 +19,10 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.grading.__main__ import main
-from course_lib.grading.classroom import workers
+from course_lib.grading.classroom import watch, workers
 from course_lib.grading.classroom.folders import Classroom
 from course_lib.grading.classroom.grade import GradingJob, grade, grade_one
+from course_lib.grading.classroom.isolation import isolated, packed
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.toolchain import disk
 from tools import required
@@ -59,11 +63,15 @@ def class_in(folder):
         (folder / name).symlink_to(ROOT / name)
     classroom = Classroom(folder)
     for student, (data, _) in CLASS.items():
-        path = classroom.submission(student, EXERCISE)
-        path.parent.mkdir(parents=True)
-        path.write_bytes(data)
+        hand_in(classroom, student, data)
     (classroom.folder / "seed").write_text("20301120\n", encoding="ascii")
     return classroom
+
+
+def hand_in(classroom, student, data):
+    path = classroom.submission(student, EXERCISE)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
 
 
 @pytest.fixture
@@ -81,6 +89,7 @@ def facts(**changed):
     (facts(versions={"Python": "3.11.1", "numpy": "2.1"}), r"has numpy 2\.1, and here it is 2\.0"),
     (facts(versions={"Python": "3.11.1"}), "has numpy None"),
     (facts(problem="bubblewrap is missing"), "has no sandbox for submissions: bubblewrap is missing"),
+    (TimeoutError(), "does not answer within 120 s: end it"),
     (ModuleNotFoundError("No module named 'course_lib'"), "cannot load the course's library")])
 def test_a_worker_that_would_grade_differently_is_refused_in_a_sentence(worker, words):
     with pytest.raises(CourseError, match=words):
@@ -114,17 +123,28 @@ def test_a_job_of_another_library_is_not_graded():
     with pytest.raises(CourseError, match="another version of the course's library"):
         grade_one(job(library="another"))
     with pytest.raises(CourseError, match="another version of the course's library"):
-        workers.isolated(grade_one, job(library="another"))
+        isolated(packed(grade_one, job(library="another")))
     assert job().key != job(library="another").key
 
 
 @pytest.mark.slow
 def test_what_ends_its_process_is_an_exception_here():
     with pytest.raises(RuntimeError, match="ended with status 7"):
-        workers.isolated(os._exit, 7)
+        isolated(packed(os._exit, 7))
     with pytest.raises(RuntimeError, match="ValueError: .*'x'"):
-        workers.isolated(int, "x")
-    assert workers.isolated(print, "printed, and no part of the answer") is None
+        isolated(packed(int, "x"))
+    assert isolated(packed(print, "printed, and no part of the answer")) is None
+    with pytest.raises(RuntimeError, match="was still at it after 1 s"):
+        isolated(packed(time.sleep, 60), 1)
+
+
+@pytest.mark.slow
+def test_a_scheduler_and_a_worker_that_pass_a_call_on_do_not_load_the_library():
+    """They would answer nobody meanwhile, and seem to hang where a machine is busy."""
+    code = ("import pickle, sys; from course_lib.grading.classroom.isolation import isolated; isolated(pickle.load(sys.stdin.buffer)); "
+            "sys.exit(', '.join({'numpy', 'llvmlite', 'course_lib.grading.classroom.grade'} & sys.modules.keys()) or 0)")
+    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(packed(grade_one, job())), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.slow
@@ -138,8 +158,81 @@ def test_a_second_try_is_a_second_try(cluster, tmp_path):
             executor.submit(os.mkdir, str(tmp_path / "new")).result()
 
 
+class Counting(futures.Executor):
+    """Do at once what is submitted, and know which futures somebody still keeps."""
+
+    def __init__(self):
+        self.kept = weakref.WeakSet()
+
+    def submit(self, work, /, *jobs, **options):
+        future = futures.Future()
+        future.set_result({"student": jobs[0].student, "points": 0, "maximum": 10, "problem": "none was asked for", "parts": []})
+        self.kept.add(future)
+        return future
+
+
+@pytest.mark.slow
+@required.bubblewrap
+def test_a_result_that_is_stored_is_no_longer_kept_on_the_cluster(classroom):
+    """A worker's death would have everything that it ever graded graded anew."""
+    executor, kept = Counting(), []
+    grade(classroom, EXERCISE, executor=executor, show=lambda line: kept.append(len(executor.kept)), quiet=True)
+    assert kept[-len(CLASS):] == list(range(len(CLASS), 0, -1))
+
+
 def without_dates(results):
     return {student: {name: value for name, value in result.items() if name != "graded"} for student, result in results.items()}
+
+
+@pytest.mark.slow
+@required.bubblewrap
+def test_a_worker_that_hangs_before_anything_is_graded_is_refused_by_name(classroom, cluster, monkeypatch, capsys):
+    monkeypatch.setattr(workers, "FACTS", 8)
+    with distributed.Client(cluster, set_as_default=False) as client:
+        worker, process = next(iter(client.run(os.getpid).items()))
+    os.kill(process, signal.SIGSTOP)
+    try:
+        assert main(["--root", str(classroom.root), "grade", EXERCISE, "--dask", cluster.scheduler_address]) == 2
+    finally:
+        os.kill(process, signal.SIGCONT)
+    assert f"nothing was graded: worker {worker} does not answer within 8 s" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@required.bubblewrap
+def test_of_three_dask_workers_one_dies_one_hangs_and_the_grades_are_those_of_this_machine(classroom, tmp_path, monkeypatch, capsys):
+    """What a hung worker holds is given to others long before Dask would, and the summary names both workers."""
+    monkeypatch.setenv("COURSE_CACHE", str(disk.cache_folder().parent))
+    monkeypatch.setattr(watch, "SILENT", 20)
+    more = {f"honest_{i}": (SOLVED.replace(b"k0", f"first_{i}".encode()), 10) for i in range(3, 7)}
+    for student, (data, _) in more.items():
+        hand_in(classroom, student, data)
+    kept, harmed = classroom.folder / "results", []
+    with (distributed.LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+          distributed.Client(cluster, set_as_default=False) as client):
+        (dies, process), (hangs, stopped), _ = client.run(os.getpid).items()
+
+        def harm():
+            for number, sent, pid in ((1, signal.SIGKILL, process), (3, signal.SIGSTOP, stopped)):
+                while len(list(kept.glob("*/*.json"))) < number:
+                    time.sleep(0.1)
+                os.kill(pid, sent)
+                harmed.append(pid)
+
+        threading.Thread(target=harm, daemon=True).start()
+        assert main(["--root", str(classroom.root), "grade", EXERCISE, "--dask", cluster.scheduler_address]) == 0
+        assert harmed == [process, stopped], "this test tests nothing"
+    told = capsys.readouterr().out
+    assert f"worker {dies} was lost; " in told
+    assert f"worker {hangs} sent nothing for 2" in told
+    there = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in kept.glob("*/*.json")}
+    assert {student: result["points"] for student, result in there.items()} == {
+        student: points for student, (_, points) in (CLASS | more).items()}
+    again = class_in(tmp_path / "again")
+    for student, (data, _) in more.items():
+        hand_in(again, student, data)
+    assert without_dates(there) == without_dates(grade(again, EXERCISE, show=lambda line: None, quiet=True))
 
 
 @pytest.mark.slow

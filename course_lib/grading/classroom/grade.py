@@ -60,6 +60,11 @@ class GradingJob:
         parts = (self.exercise, self.problem, self.seed, self.seconds, self.unsafe, self.library)
         return hashlib.sha256(b"\0".join((self.data, self.released, repr(parts).encode()))).hexdigest()
 
+    @property
+    def longest(self) -> float:
+        """Return the seconds after which a process that still grades it is stuck: its own limits have all passed by then."""
+        return judging.longest(len(questions(self.released)), self.seconds)
+
 
 def grade(classroom: Classroom, exercise: str, *, executor: futures.Executor | None = None, unsafe: bool = False, seconds: float = SECONDS,
           show: Callable[[str], None] = print, quiet: bool = False) -> dict[str, Result]:
@@ -158,10 +163,11 @@ def _graded(jobs, pool, own):
     failed = []
     try:
         for future in futures.as_completed(waiting):
+            job = waiting.pop(future)          # kept, it would keep its result on a Dask worker, whose death has that graded anew
             try:
                 yield future.result()
             except Exception as error:
-                failed.append((waiting[future], error))
+                failed.append((job, error))
     except BaseException:
         for future in waiting:
             future.cancel()

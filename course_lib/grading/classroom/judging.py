@@ -17,7 +17,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.classroom.results import Judgement
 from course_lib.grading.judge.checks import AnySpec, check
 from course_lib.grading.registry import part
-from course_lib.grading.sandbox.process import NoSandbox
+from course_lib.grading.sandbox.process import STARTS, NoSandbox
 from course_lib.grading.sandbox.replies import Ended
 from course_lib.grading.sandbox.sandboxed import SECONDS, Sandboxed
 
@@ -55,6 +55,15 @@ def judge(answers: Mapping[str, str], exercise: str, *, seed: int, cache: str | 
         raise CourseError(str(error)) from None
 
 
+def longest(parts: int, seconds: float) -> float:
+    """Return how many seconds `judge` takes at most: it starts a sandbox, and checks each part once or twice.
+
+    >>> longest(3, 60)
+    960
+    """
+    return STARTS + parts * 2 * _most(seconds)
+
+
 def judged(text: str, spec: AnySpec, seed: int, engine: Sandboxed) -> Judgement:
     """Check one answer.
 
@@ -83,8 +92,13 @@ def judged(text: str, spec: AnySpec, seed: int, engine: Sandboxed) -> Judgement:
 def _timed(text, spec, seed, engine):
     """Check within the engine's time, and what is done here within a margin."""
     engine.begin()
-    with _alarm(2 * engine.seconds + MARGIN):
+    with _alarm(_most(engine.seconds)):
         return check(text, spec, seed=seed, engine=engine)
+
+
+def _most(seconds):
+    """Return the seconds for one check of one answer."""
+    return 2 * seconds + MARGIN
 
 
 @contextlib.contextmanager

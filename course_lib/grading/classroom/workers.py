@@ -1,26 +1,26 @@
 """Grade on the workers of a Dask cluster: each must have this library, the same versions and a sandbox, or nothing is graded.
 
-A worker only passes a submission on, to a process made for it: time can be limited there, and nothing of it stays behind.
+A worker only passes a submission on, to a process made for it: time can be limited there, nothing of it stays behind, and the worker
+goes on sending heartbeats.
 """
 
 import contextlib
-import os
-import pickle
 import platform
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent import futures
 from importlib.metadata import version
 from typing import Any, TypedDict
 
 from course_lib.errors import CourseError
+from course_lib.grading.classroom.isolation import isolated, packed
+from course_lib.grading.classroom.watch import watched
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.toolchain import nvrtc_version
 
 PACKAGES = ("numpy", "llvmlite", "scipy")          # what a verdict is computed with, besides the library and the compiler
 SECONDS = 20                                       # for the scheduler to answer
+FACTS = 120                                        # seconds for a worker to load the library and say what it has
 
 
 class Facts(TypedDict):
@@ -62,8 +62,9 @@ def dask(address: str, *, unsafe: bool = False) -> Iterator[futures.Executor]:
     """
     demand_address(address)
     with _connected(address) as client:
-        demand_equal(facts(), client.run(facts, on_error="return"), unsafe)
-        yield IsolatingExecutor(client.get_executor(pure=False))          # otherwise a second try would be the first one's answer
+        demand_equal(facts(), _told_by(client), unsafe)
+        with watched(client):
+            yield IsolatingExecutor(client.get_executor(pure=False))      # otherwise a second try would be the first one's answer
 
 
 def demand_address(address: str) -> None:
@@ -91,6 +92,20 @@ def _connected(address):
         raise CourseError(f"no Dask scheduler answers at {address} ({error}): start one with `dask scheduler --host 127.0.0.1`") from None
 
 
+def _told_by(client):
+    """Return worker -> its facts, or the exception that came instead; each is asked by itself, so that a hung one is known by name."""
+    workers = list(client.scheduler_info()["workers"])
+
+    def ask(worker):
+        try:
+            return client.run(isolated, packed(facts), workers=[worker], callback_timeout=FACTS)[worker]
+        except Exception as error:
+            return error
+
+    with futures.ThreadPoolExecutor(max(len(workers), 1)) as threads:
+        return dict(zip(workers, threads.map(ask, workers)))
+
+
 class IsolatingExecutor(futures.Executor):
     """Have what is submitted done in a process of its own, wherever another executor works."""
 
@@ -98,8 +113,8 @@ class IsolatingExecutor(futures.Executor):
         self.executor = executor
 
     def submit(self, work: Callable, /, *jobs: Any, **options: Any) -> futures.Future:
-        """Return a future of `work(job)`."""
-        return self.executor.submit(isolated, work, *jobs, **options)
+        """Return a future of `work(job)`, which takes no longer than `job.longest`, where the job has that."""
+        return self.executor.submit(isolated, packed(work, *jobs), getattr(jobs[0], "longest", None), **options)
 
 
 def facts() -> Facts:
@@ -133,6 +148,8 @@ def demand_equal(here: Facts, there: Mapping[str, Facts | BaseException], unsafe
 
 def _why_not(here, found, unsafe):
     """Return what a worker has or lacks, or None."""
+    if isinstance(found, TimeoutError):
+        return f"does not answer within {FACTS} s: end it, or wait until it has time"
     if isinstance(found, BaseException):
         return f"cannot load the course's library ({type(found).__name__}: {found}): install it there, as it is here"
     for name, wanted in here["versions"].items():
@@ -141,40 +158,3 @@ def _why_not(here, found, unsafe):
     if found["library"] != here["library"]:
         return "has another version of the course's library: bring it to the commit that is here, and start the worker anew"
     return f"has no sandbox for submissions: {found['problem']}" if found["problem"] and not unsafe else None
-
-
-def isolated(work: Callable, job: Any) -> Any:
-    """Return `work(job)`, done by a process of its own.
-
-    >>> from operator import neg
-    >>> isolated(neg, 3)
-    -3
-    """
-    folders = [str(bubblewrap.LIBRARY.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run([sys.executable, "-m", "course_lib.grading.classroom.workers"], input=pickle.dumps((work, job)),
-                          capture_output=True, check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(folders)})
-    if done.returncode:
-        words = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise RuntimeError(f"the process that graded it ended with status {done.returncode} ({words[-200:]})")
-    result, error = pickle.loads(done.stdout)
-    if error is not None:
-        raise error
-    return result
-
-
-def main() -> None:
-    """Do what stdin says, and write what came of it to what stdout was; whatever is printed goes to stderr."""
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    work, job = pickle.load(sys.stdin.buffer)
-    try:
-        told = pickle.dumps((work(job), None))
-    except Exception as error:
-        plain = type(error) is CourseError         # others may not survive the journey
-        told = pickle.dumps((None, error if plain else RuntimeError(f"{type(error).__name__}: {error}")))
-    with out:
-        out.write(told)
-
-
-if __name__ == "__main__":
-    main()
