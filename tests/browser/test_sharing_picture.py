@@ -98,6 +98,6 @@ def test_a_tile_is_marked_by_key_and_the_end_stays(opened):
     mark.press("ArrowRight")
     shown.says(LAST + r".* Marked is tile 0: computed in 1 piece, by block 0\.$")
     shown.root.get_by_role("group", name="Blocks").get_by_text("stream-K").click()
-    shown.says(r"Marked is tile 0: computed in 6 pieces, by blocks 0 to 5\.$")
+    shown.says(r"Marked is tile 0: computed in 5 pieces, by blocks 0 to 4\.$")
     shown.slider("N: rows and columns of the matrices").press("ArrowRight")
     assert mark.get_attribute("aria-valuetext") == "no tile"
