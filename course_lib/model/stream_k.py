@@ -3,7 +3,8 @@
 It is the arithmetic at the head of both kernels, in their terms. A product has tiles of C, and each tile takes as many k-steps as there are
 pieces of BK along K. A *unit* is one k-step of one tile. With as many blocks as tiles every block computes a whole tile; with any other
 number the units are shared out without regard to where a tile ends (stream-K). Split-K, which cuts each tile by itself, is what both do
-only where s times as many blocks as tiles can share a tile's steps evenly; `split_k` says what it is anywhere. What the multiprocessors make of it is the subject of `model.busiest_work`.
+only where s times as many blocks as tiles can share a tile's steps evenly; `split_k` says what it is anywhere. What the multiprocessors
+make of it is the subject of `model.busiest_work`.
 """
 
 from dataclasses import dataclass

@@ -82,7 +82,8 @@ def test_neighbouring_tiles_have_different_colours(page):
 
 MARKED = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
     const kept = change => m.sceneOf({ ...values, ...change }, states, scene, 5).keeps(scene);
-    return [m.says({ scene, values, at: scene.steps }, scene.steps), kept({ mark: 3 }), kept({ split: 4 }), m.picture.takes("size"), m.picture.takes("mark")]; }"""
+    return [m.says({ scene, values, at: scene.steps }, scene.steps), kept({ mark: 3 }), kept({ split: 4 }),
+        m.picture.takes("size"), m.picture.takes("mark")]; }"""
 
 
 def test_a_tile_is_marked_by_the_slider(page):

@@ -41,7 +41,8 @@ def test_every_unit_is_computed_once_and_evenly(tiles, steps, blocks):
 def test_split_k_cuts_each_tile_by_itself(tiles, steps, split):
     found = split_k(tiles, steps, split)
     assert len(found) == tiles * split
-    assert [(p.tile, s) for block in found for p in block for s in range(p.first, p.last)] == list(itertools.product(range(tiles), range(steps)))
+    computed = [(p.tile, s) for block in found for p in block for s in range(p.first, p.last)]
+    assert computed == list(itertools.product(range(tiles), range(steps)))
     assert all(p.block == number and p.tile == number // split for number, block in enumerate(found) for p in block)
     amounts = [sum(p.steps for p in block) for block in found]
     assert max(amounts) - min(amounts) <= 1
