@@ -1,4 +1,4 @@
-"""How the work of one product is shared out among blocks, on a GPU: whole tiles, tiles split along K, and even shares of k-steps.
+"""How the work of one product is shared out among blocks, on a GPU: whole tiles, several blocks for each tile, and even shares of k-steps.
 
 `sgemm_stream_k` does all three, by its number of blocks alone. Three kinds of rows: "time" has the time of a product, "runs" how often
 lesson 19's kernel was wrong in many launches, and how many different results came out, when something is left out of it, and "waits" its

@@ -4,7 +4,7 @@ import { clamp, explorable, plural } from "./stage.js";
 
 const HUES = { light: ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7a00", "#6a51a3"],
   dark: ["#3d9fd8", "#f0b429", "#2fc295", "#e39cc4", "#8fd0f5", "#f08a4b", "#c9bb3c", "#a18fd6"] };
-const EPS = 1e-6, SECONDS = 6, BAND = 8, SLOT = 0.04, IDLE = 0.2;    // the last two: how much ink is in an empty column, and in idle time
+const EPS = 1e-6, SECONDS = 6, BAND = 8, SLOT = 0.04, IDLE = 0.2, FAINT = 0.3;    // SLOT, IDLE: how much ink is in an empty column, and in idle time
 
 // ---- who computes what -------------------------------------------------------------------------------------------------------------
 export const shareBegins = (who, units, blocks) => Math.floor(units / blocks) * who + Math.min(units % blocks, who);
@@ -21,6 +21,14 @@ export function piecesOf(tiles, steps, blocks) {
       end = tile * steps + first;
     }
     return mine;
+  });
+}
+
+/** Split-K: what each block does when every tile is cut by itself, into shares that differ by one k-step at most. */
+export function splitPieces(tiles, steps, split) {
+  return Array.from({ length: tiles * split }, (_, block) => {
+    const tile = Math.floor(block / split), first = shareBegins(block % split, steps, split), last = shareBegins(block % split + 1, steps, split);
+    return first < last ? [{ block, tile, first, last }] : [];
   });
 }
 
@@ -43,6 +51,12 @@ export function placeOf(tile, tilesM, tilesN) {
   return [band + within % high, Math.floor(within / high)];
 }
 
+/** Which of the eight colours each tile has: not that of a tile beside it, also across a corner, nor that of the next tile by number. */
+export function coloursOf(rows, columns) {
+  const turn = rows % BAND === 3 ? 6 : 2;
+  return Array.from({ length: rows * columns }, (_, tile) => placeOf(tile, rows, columns)).map(([row, column]) => (row + turn * column) % HUES.light.length);
+}
+
 /** What the controls ask for: N, the tile, how many tiles and k-steps, how many blocks. */
 export function wanted(values, states) {
   const N = states.sizes[values.size], tile = states.tiles.find(({ BM }) => BM === values.tile), [rows, columns] = [Math.ceil(N / tile.BM), Math.ceil(N / tile.BN)];
@@ -51,12 +65,13 @@ export function wanted(values, states) {
 }
 
 export function sceneOf(values, states, before, at) {
-  const asked = wanted(values, states), { placed, loads } = dispatch(piecesOf(asked.tiles, asked.steps, asked.blocks), states.multiprocessors);
-  const busiest = Math.max(...loads), mean = loads.reduce((a, b) => a + b) / loads.length, left = placed.filter(({ last }) => last < asked.steps).length;
+  const asked = wanted(values, states), { tiles, steps, blocks, rows, columns } = asked, happens = [values.size, values.tile, values.share, values.split].join();
+  const { placed, loads } = dispatch(values.share === "split" ? splitPieces(tiles, steps, values.split) : piecesOf(tiles, steps, blocks), states.multiprocessors);
+  const busiest = Math.max(...loads), mean = loads.reduce((a, b) => a + b) / loads.length, left = placed.filter(({ last }) => last < steps).length;
   const cycles = ({ BM, BN, BK }) => BM * BN * BK / states.perCycle, cost = cycles(asked.tile);
   const whole = wanted({ ...values, tile: states.tiles[0].BM, share: "tiles" }, states);                  // the scale is that of whole large tiles, so that columns can be compared
   const top = Math.max(busiest * cost, Math.ceil(whole.tiles / states.multiprocessors) * whole.steps * cycles(whole.tile));
-  return { ...asked, states, placed, loads, busiest, mean, left, bytes: 4 * left * asked.tile.BM * asked.tile.BN, cost, top, share: values.share, split: values.split, steps: busiest, depth: asked.steps,
+  return { ...asked, states, happens, colours: coloursOf(rows, columns), placed, loads, busiest, mean, left, bytes: 4 * left * asked.tile.BM * asked.tile.BN, cost, top, share: values.share, split: values.split, steps: busiest, depth: steps, keeps: old => old?.happens === happens,
     answer: 100 * (1 - mean / busiest), rest: busiest, begin: before && at >= before.steps - EPS ? busiest : 0, seconds: () => SECONDS * cost / top };
 }
 
@@ -93,8 +108,16 @@ function line(pen, view, x0, y0, x1, y1, { wide = 1, alpha = 1, dash = [] } = {}
   pen.setLineDash([]);
   pen.globalAlpha = 1;
 }
-const hueOf = (view, tile) => view.hues[tile % view.hues.length];
-/** Pieces that are left to a later block are pale; those of the tile under the pointer have a frame. */
+function outline(pen, colour, thick, ...box) {
+  pen.strokeStyle = colour;
+  pen.lineWidth = thick;
+  pen.strokeRect(...box);
+}
+const hueOf = (view, tile) => view.hues[view.scene.colours[tile]];
+/** The tile under the pointer, else the one of the slider; undefined: none. Everything but its parts is faint. */
+const marked = view => view.hover?.tile ?? (view.values.mark ? view.values.mark - 1 : undefined);
+const faintness = (view, tile) => (marked(view) === undefined || marked(view) === tile ? 1 : FAINT);
+/** Pieces that are left to a later block are pale. */
 const paleness = (scene, piece) => (piece.last < scene.depth ? 0.5 : 1);
 
 function drawColumns(pen, view, where) {
@@ -112,11 +135,11 @@ function drawColumns(pen, view, where) {
     const steps = Math.min(at - piece.start, piece.last - piece.first);
     if (steps <= 0) continue;
     const h = steps * scene.cost * tall, y = bottom - piece.start * scene.cost * tall - h, x = columns.x + piece.where * wide;
-    pen.globalAlpha = paleness(scene, piece);
+    pen.globalAlpha = paleness(scene, piece) * faintness(view, piece.tile);
     pen.fillStyle = hueOf(view, piece.tile);
     pen.fillRect(x + gap / 2, y + (h > 3 ? 0.6 : 0), wide - gap, h > 3 ? h - 0.6 : h);
     pen.globalAlpha = 1;
-    if (view.hover?.tile === piece.tile) { pen.strokeStyle = view.ink; pen.lineWidth = 1.5; pen.strokeRect(x, y, wide, h); }
+    if (marked(view) === piece.tile) outline(pen, view.ink, 1.5, x, y, wide, h);
   }
   line(pen, view, columns.x, bottom, columns.x + columns.w, bottom, { wide: 1.5 });
   const labels = `${view.narrow ? "" : "one column per "}${view.narrow ? "M" : "m"}ultiprocessor${view.narrow ? "s" : ""}, 0 to ${scene.loads.length - 1}`;
@@ -147,16 +170,19 @@ function drawMatrix(pen, view, { C }) {
   done.forEach((part, number) => {
     const [row, column] = placeOf(number, rows, columns), x = C.x + column * wide, y = C.y + row * high;
     pen.fillStyle = hueOf(view, number);
-    pen.globalAlpha = 0.25;
+    pen.globalAlpha = 0.25 * faintness(view, number);
     pen.fillRect(x, y, wide, high);
-    pen.globalAlpha = 1;
+    pen.globalAlpha = faintness(view, number);
     pen.fillRect(x, y + (1 - part) * high, wide, part * high);
-    if (wide > 5 || view.hover?.tile === number) { pen.strokeStyle = view.hover?.tile === number ? view.ink : view.paper; pen.lineWidth = view.hover?.tile === number ? 2 : 1; pen.strokeRect(x, y, wide, high); }
+    pen.globalAlpha = 1;
+    if (wide > 5) outline(pen, view.paper, 1, x, y, wide, high);
   });
+  if (marked(view) !== undefined) {
+    const [row, column] = placeOf(marked(view), rows, columns);
+    outline(pen, view.ink, 3, C.x + column * wide, C.y + row * high, wide, high);
+  }
   const edge = scene.N / (columns * tile.BN);
-  pen.strokeStyle = view.ink;
-  pen.lineWidth = 2;
-  pen.strokeRect(C.x + 1, C.y + 1, C.w * edge - 2, C.h * edge - 2);
+  outline(pen, view.ink, 2, C.x + 1, C.y + 1, C.w * edge - 2, C.h * edge - 2);
   write(pen, view, `C: ${plural(scene.tiles, "tile")}`, C.x, C.y - 0.5 * text, { weight: 700, most: C.w });
 }
 
@@ -198,8 +224,14 @@ export function draw(pen, given) {
 // ---- words -------------------------------------------------------------------------------------------------------------------------
 const HOW = { tiles: () => "Each block computes a whole tile", split: ({ split }) => `${split} blocks for each tile share its k-steps`, even: () => "One block per multiprocessor, and all have equally many k-steps, or one more" };
 const blocksOf = scene => `${HOW[scene.share](scene)}: ${plural(scene.blocks, "block")}.`;
-export function says(view, step) {
-  const { scene } = view, sms = scene.loads.length;
+const partsOf = (scene, tile) => {
+  const blocks = scene.placed.filter(piece => piece.tile === tile).map(({ block }) => block), [from, to] = [Math.min(...blocks), Math.max(...blocks)];
+  return `tile ${tile}: computed in ${plural(blocks.length, "piece")}, by ${from === to ? `block ${from}` : `blocks ${from} to ${to}`}`;
+};
+const toldOf = ({ scene, values }) => (values.mark ? ` Marked is ${partsOf(scene, values.mark - 1)}.` : "");
+export const says = (view, step) => saysOf(view.scene, step) + toldOf(view);
+function saysOf(scene, step) {
+  const sms = scene.loads.length;
   if (step <= 0) return `${scene.N} × ${scene.N} matrices in tiles of ${scene.tile.BM} × ${scene.tile.BN}: C has ${plural(scene.tiles, "tile")} of ${plural(scene.depth, "k-step")} each, and the GPU has ${sms} multiprocessors. ${blocksOf(scene)} Which share of the multiprocessors' time is idle, until the last of them is done? Predict, then play.`;
   if (step < scene.steps) return `After ${plural(step, "k-step")}, ${working(scene, step)} of ${sms} multiprocessors still work.`;
   return `${blocksOf(scene)} The busiest multiprocessor had ${plural(scene.busiest, "k-step")}, and the mean is ${scene.mean.toFixed(1)}: ${percent(scene.answer)} of the time was idle. ${scene.left ? `${plural(scene.left, "partial sum")} went through memory, ${megabytes(scene.bytes)}.` : "No partial sums went through memory."}`;
@@ -220,8 +252,7 @@ function hit(view, x, y) {
   const row = Math.floor((y - C.y) / (C.h / scene.rows)), col = Math.floor((x - C.x) / (C.w / scene.columns));
   if (row < 0 || col < 0 || row >= scene.rows || col >= scene.columns) return null;
   const tile = Array.from({ length: scene.tiles }, (_, i) => i).find(i => { const [r, c] = placeOf(i, scene.rows, scene.columns); return r === row && c === col; });
-  const many = scene.placed.filter(piece => piece.tile === tile).length;
-  return { tile, text: `tile ${tile}: computed in ${plural(many, "piece")}` };
+  return { tile, text: partsOf(scene, tile) };
 }
 
 // ---- the explorable ----------------------------------------------------------------------------------------------------------------
@@ -235,7 +266,9 @@ export const picture = {
     { kind: "choice", key: "tile", label: "Tile", options: states.tiles.map(({ BM, BN }) => [BM, `${BM} × ${BN}`]) },
     { kind: "choice", key: "share", label: "Blocks", options: [["tiles", "whole tiles"], ["split", "split-K"], ["even", "stream-K"]] },
     { kind: "range", key: "split", label: "Per tile", name: "Split-K: blocks for each tile", min: 2, max: 8, enabled: values => values.share === "split", says: values => (values.share === "split" ? plural(values.split, "block") : "split-K only") },
+    { kind: "range", key: "mark", label: "Mark", name: "Mark a tile of C and all its parts", min: 0, max: 0, most: values => wanted(values, states).tiles, says: values => (values.mark ? `tile ${values.mark - 1}` : "no tile") },
   ],
+  takes: key => (key === "size" || key === "tile" ? { mark: 0 } : {}),
   scene: sceneOf, draw, says, when, describes, hit,
 };
 export default explorable(picture);

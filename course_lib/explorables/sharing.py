@@ -38,8 +38,9 @@ def tiles_on_multiprocessors(N: int = 513, tile: int = 128, share: str = "tiles"
     tile
         128 or 64: rows and columns of a tile of C.
     share
-        "tiles": a block for each tile. "split": `split` blocks for each tile. "even": one block per multiprocessor, and equal shares.
+        "tiles": a block for each tile. "split": `split` blocks for each tile, which is cut by itself.
+        "even": one block per multiprocessor, and equal shares.
     split
         2 to 8.
     """
-    return Sharing(states=states(), values={"size": SIZES.index(N), "tile": tile, "share": share, "split": split})
+    return Sharing(states=states(), values={"size": SIZES.index(N), "tile": tile, "share": share, "split": split, "mark": 0})

@@ -1,9 +1,10 @@
 """Who computes which k-steps: how `sgemm_stream_k` and `dgemm_stream_k` share out a product among their blocks.
 
 It is the arithmetic at the head of both kernels, in their terms. A product has tiles of C, and each tile takes as many k-steps as there are
-pieces of BK along K. A *unit* is one k-step of one tile. With as many blocks as tiles every block computes a whole tile; with s times as
-many, s blocks share a tile (split-K); with one block per multiprocessor the units are shared out without regard to where a tile ends
-(stream-K). What the multiprocessors make of it is the subject of `model.busiest_work`.
+pieces of BK along K. A *unit* is one k-step of one tile. With as many blocks as tiles every block computes a whole tile; with any other
+number the units are shared out without regard to where a tile ends (stream-K). Split-K, which cuts each tile by itself, is what both do
+only where s times as many blocks as tiles can share a tile's steps evenly; `split_k` says what it is anywhere. What the multiprocessors
+make of it is the subject of `model.busiest_work`.
 """
 
 from dataclasses import dataclass
@@ -140,6 +141,19 @@ class Sharing:
             found.append(Piece(block, self.waves * self.blocks + tile, first, end - tile * self.steps))
             end = tile * self.steps + first
         return found
+
+
+def split_k(tiles: int, steps: int, split: int) -> list[list[Piece]]:
+    """Return the pieces of each block when `split` blocks share the k-steps of each tile: shares of a tile differ by one step at most.
+
+    Two tiles of five k-steps for two blocks each; the first of these leaves its sums to the second.
+
+    >>> [(p.tile, p.first, p.last) for block in split_k(2, 5, 2) for p in block]
+    [(0, 0, 3), (0, 3, 5), (1, 0, 3), (1, 3, 5)]
+    """
+    shares = list(pairwise(share_begins(steps, split).tolist()))
+    return [[Piece(tile * split + part, tile, first, last)] if first < last else []
+            for tile in range(tiles) for part, (first, last) in enumerate(shares)]
 
 
 def sharing(M: int, N: int, K: int, tile: tuple[int, int, int], blocks: int) -> Sharing:

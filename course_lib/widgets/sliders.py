@@ -23,7 +23,9 @@ class Live(WaitingBox):
     """Sliders, a line that says what is going on, a table, a picture. Made by `live`."""
 
     def __init__(self, names: Sequence[str], choices: Mapping[str, tuple[int, ...]], start: Mapping[str, int], N: int,
-                 sizes: tuple[int, ...], tie: Iterable[str], pictures: Mapping[str, Callable[[Any], Drawn]], rows: Sequence[str]) -> None:
+                 sizes: tuple[int, ...], tie: Iterable[str], pictures: Mapping[str, Callable[[Any], Drawn]], rows: Sequence[str],
+                 unsaid: Iterable[str] = ()) -> None:
+        self._unsaid = frozenset(unsaid)
         self._fixed = {name: value for name, value in start.items() if name not in choices}
         self._tie, self._pictures, self._rows, self._moving = tuple(tie), pictures, rows, False
         self._doing, self._refused, self._illustrated = "compiling and running", "cannot run", bool(pictures)
@@ -102,7 +104,8 @@ class Live(WaitingBox):
     def describe(self, position: Position) -> str:
         """Say a position in words: "sgemm_tiled, N = 256, BM = 16, …"."""
         name, N, *values = position
-        asked = self._fixed | dict(zip(self.sliders, values, strict=True))
+        told = {k: v for k, v in self._fixed.items() if k not in self._unsaid}
+        asked = told | dict(zip(self.sliders, values, strict=True))
         said = [f"{k} = N + {v}" if k in PADDING else f"{k} = {v}" for k, v in asked.items()]
         return ", ".join([name, f"{self._size_name} = {N}", *said])
 
@@ -174,7 +177,8 @@ def _slider(name, options, value, words):
 
 def live(kernel: str | Iterable[str], *, sliders: Mapping[str, Iterable[int]] | None = None, start: Mapping[str, int] | None = None,
          N: int = 256, sizes: Iterable[int] = (64, 128, 256, 512), tie: Iterable[str] = (),
-         picture: Callable[[Any], Drawn] | Mapping[str, Callable[[Any], Drawn]] | None = None, rows: Iterable[str] = USUAL) -> Live:
+         picture: Callable[[Any], Drawn] | Mapping[str, Callable[[Any], Drawn]] | None = None, rows: Iterable[str] = USUAL,
+         constants: Mapping[str, int] | None = None) -> Live:
     """Put sliders on a kernel of the catalog.
 
     Parameters
@@ -196,6 +200,8 @@ def live(kernel: str | Iterable[str], *, sliders: Mapping[str, Iterable[int]] | 
         Of a result; of several, by their names, buttons choose one.
     rows
         The facts to show, names of `facts.ROWS`.
+    constants
+        Parameters without a slider that are not worth a word: the line above the sliders leaves them out.
 
     Raises
     ------
@@ -206,14 +212,15 @@ def live(kernel: str | Iterable[str], *, sliders: Mapping[str, Iterable[int]] | 
     defaults = {p.name: p.default for p in kernels.get(names[0]).parameters}
     offered = sliders or {p.name: p.choices for p in kernels.get(names[0]).parameters if len(p.choices) > 1}
     known = defaults | dict.fromkeys(PADDING, 0)
-    for name in (*offered, *(start or {})):
+    constants = dict(constants or {})
+    for name in (*offered, *(start or {}), *constants):
         if name not in known:
             raise CourseError(f"{name} is no parameter of {names[0]}: there are {', '.join(known)}", kernel=names[0])
     choices = {name: tuple(values) for name, values in offered.items()}
-    begin = {name: known[name] for name in choices} | dict(start or {})
+    begin = {name: known[name] for name in choices} | dict(start or {}) | constants
     size = SIZE_NAME.get(kernels.get(names[0]).kind, "N")
     for name, value, values in (*((name, value, choices.get(name, (value,))) for name, value in begin.items()), (size, N, tuple(sizes))):
         if value not in values:
             raise CourseError(f"{name} begins at {value}, but its slider has {', '.join(map(str, values))}: add it, or name a start")
     pictures = dict(picture) if isinstance(picture, Mapping) else {"": picture} if picture else {}
-    return Live(names, choices, begin, N, tuple(sizes), tie, pictures, check_rows(rows))
+    return Live(names, choices, begin, N, tuple(sizes), tie, pictures, check_rows(rows), constants)

@@ -7,7 +7,7 @@ import pytest
 from course_lib.explorables import tiles_on_multiprocessors
 from course_lib.explorables.sharing import SIZES
 from course_lib.model.busiest_work import balance_of
-from course_lib.model.stream_k import Sharing
+from course_lib.model.stream_k import Sharing, split_k
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = tiles_on_multiprocessors
@@ -21,10 +21,10 @@ def told(shown):
     return int(re.search(r"had (\d+) k-steps?", words)[1]), int(left[1]) if left else 0
 
 
-def right(N, blocks, tile=128, depth=8):
-    """Return the same from the model."""
-    steps = math.ceil(N / depth)
-    found = balance_of(Sharing(math.ceil(N / tile) ** 2, steps, blocks).by_block, steps, 132)
+def right(N, blocks=None, split=None, tile=128, depth=8):
+    """Return the same from the model: so many blocks, or so many for each tile."""
+    tiles, steps = math.ceil(N / tile) ** 2, math.ceil(N / depth)
+    found = balance_of(split_k(tiles, steps, split) if split else Sharing(tiles, steps, blocks).by_block, steps, 132)
     return found.busiest, found.left
 
 
@@ -63,7 +63,7 @@ def test_every_control_by_mouse_and_by_key(opened):
     split.press("Home")
     for count in range(2, 9):
         assert split.get_attribute("aria-valuetext") == f"{count} blocks"
-        assert told(shown) == right(513, 25 * count)
+        assert told(shown) == right(513, split=count)
         split.press("ArrowRight")
     share.get_by_text("whole tiles").click()
     sizes = shown.slider("N: rows and columns of the matrices")
@@ -87,3 +87,17 @@ def test_the_pointer_tells_who_computes_what(opened):
     for column, words in ((12, "multiprocessor 12, block 12: tile 12, k-steps 0 to 64"), (40, "multiprocessor 40: idle")):
         shown.page.mouse.move(*shown.at(*shown.where(inside, [column, 30])))
         shown.page.get_by_text(words).wait_for()
+
+
+def test_a_tile_is_marked_by_key_and_the_end_stays(opened):
+    shown = opened()
+    shown.press("End")
+    shown.says(LAST)
+    mark = shown.slider("Mark a tile of C and all its parts")
+    assert mark.get_attribute("max") == "25"
+    mark.press("ArrowRight")
+    shown.says(LAST + r".* Marked is tile 0: computed in 1 piece, by block 0\.$")
+    shown.root.get_by_role("group", name="Blocks").get_by_text("stream-K").click()
+    shown.says(r"Marked is tile 0: computed in 5 pieces, by blocks 0 to 4\.$")
+    shown.slider("N: rows and columns of the matrices").press("ArrowRight")
+    assert mark.get_attribute("aria-valuetext") == "no tile"

@@ -10,7 +10,7 @@ from javascript import evaluate
 from course_lib.explorables import tiles_on_multiprocessors
 from course_lib.explorables.sharing import SIZES, TILES, states
 from course_lib.model.busiest_work import balance_of, dispatch
-from course_lib.model.stream_k import Sharing, tile_place
+from course_lib.model.stream_k import Sharing, split_k, tile_place
 
 PICTURE = tiles_on_multiprocessors
 SMS = states()["multiprocessors"]
@@ -22,11 +22,13 @@ START = tiles_on_multiprocessors().values
 
 
 def asked(values):
-    """Return tiles of a column, k-steps, blocks and the tile at a position."""
+    """Return the pieces of each block, k-steps of a tile, and the tile at a position."""
     N, tile = SIZES[values["size"]], next(t for t in TILES if t["BM"] == values["tile"])
     side = math.ceil(N / tile["BM"])
-    blocks = {"tiles": side**2, "even": SMS, "split": values["split"] * side**2}[values["share"]]
-    return side, math.ceil(N / tile["BK"]), blocks, tile
+    tiles, steps = side**2, math.ceil(N / tile["BK"])
+    if values["share"] == "split":
+        return split_k(tiles, steps, values["split"]), steps, tile
+    return Sharing(tiles, steps, {"tiles": tiles, "even": SMS}[values["share"]]).by_block, steps, tile
 
 
 SUMMED = """(m, {states, positions}) => positions.map(values => { const s = m.sceneOf(values, states);
@@ -38,8 +40,7 @@ SUMMED = """(m, {states, positions}) => positions.map(values => { const s = m.sc
 def test_every_position_is_the_models(page):
     found = evaluate(page, SUMMED, {"states": states(), "positions": POSITIONS})
     for values, seen in zip(POSITIONS, found, strict=True):
-        side, steps, blocks, tile = asked(values)
-        shared = Sharing(side**2, steps, blocks).by_block
+        shared, steps, tile = asked(values)
         right = balance_of(shared, steps, SMS)
         assert (seen["busiest"], seen["left"], seen["steps"], seen["depth"]) == (right.busiest, right.left, right.busiest, steps), values
         assert seen["mean"] == pytest.approx(right.mean)
@@ -60,6 +61,41 @@ def test_other_numbers_than_those_of_the_controls(page):
     assert found == [[[[p.block, p.tile, p.first, p.last] for p in block] for block in Sharing(*one).by_block] for one in some]
 
 
+def test_tiles_that_are_split_into_more_shares_than_they_have_steps(page):
+    some = [(tiles, steps, split) for tiles in (1, 3) for steps in (1, 2, 9) for split in (1, 2, 7)]
+    function = "(m, some) => some.map(([t, s, n]) => m.splitPieces(t, s, n).map(mine => mine.map(p => [p.block, p.tile, p.first, p.last])))"
+    found = evaluate(page, function, some)
+    assert found == [[[[p.block, p.tile, p.first, p.last] for p in block] for block in split_k(*one)] for one in some]
+
+
+def test_neighbouring_tiles_have_different_colours(page):
+    """Beside each other in C, also across a corner, and one after the other in the order of tiles."""
+    sides = sorted({math.ceil(N / tile["BM"]) for N in SIZES for tile in TILES})
+    found = evaluate(page, "(m, sides) => sides.map(side => m.coloursOf(side, side))", sides)
+    for side, colours in zip(sides, found, strict=True):
+        assert set(colours) <= set(range(8))
+        assert all(a != b for a, b in itertools.pairwise(colours))
+        at = {tile_place(tile, side, side): colour for tile, colour in enumerate(colours)}
+        for (row, column), colour in at.items():
+            assert all(at.get((row + down, column + right)) != colour for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)))
+
+
+MARKED = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
+    const kept = change => m.sceneOf({ ...values, ...change }, states, scene, 5).keeps(scene);
+    return [m.says({ scene, values, at: scene.steps }, scene.steps), kept({ mark: 3 }), kept({ split: 4 }),
+        m.picture.takes("size"), m.picture.takes("mark")]; }"""
+
+
+def test_a_tile_is_marked_by_the_slider(page):
+    values = {**START, "share": "even", "mark": 8}
+    words, kept, changed, taken, own = evaluate(page, MARKED, {"states": states(), "values": values})
+    mine = [p.block for block in Sharing(25, 65, SMS).by_block for p in block if p.tile == 7]
+    assert words.endswith(f" Marked is tile 7: computed in {len(mine)} pieces, by blocks {min(mine)} to {max(mine)}.")
+    assert mine == list(range(min(mine), max(mine) + 1))
+    assert (kept, changed) == (True, False), "to mark a tile changes only what is looked at"
+    assert (taken, own) == ({"mark": 0}, {})
+
+
 def test_where_a_tile_lies(page):
     shapes = [(1, 1), (5, 5), (9, 4), (17, 3), (20, 20)]
     found = evaluate(page, "(m, shapes) => shapes.map(([h, w]) => Array.from({ length: h * w }, (_, i) => m.placeOf(i, h, w)))", shapes)
@@ -75,8 +111,7 @@ WORKING = """(m, {states, positions}) => positions.map(values => { const s = m.s
 def test_how_many_work_at_each_moment(page):
     positions = [{**START, "share": share} for share in ("tiles", "split", "even")]
     for values, seen in zip(positions, evaluate(page, WORKING, {"states": states(), "positions": positions}), strict=True):
-        side, steps, blocks, _ = asked(values)
-        placed = dispatch(Sharing(side**2, steps, blocks).by_block, SMS)
+        placed = dispatch(asked(values)[0], SMS)
         for at, count in enumerate(seen):
             assert count == len({p.multiprocessor for p in placed if p.start <= at < p.start + p.piece.steps})
 

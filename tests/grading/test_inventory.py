@@ -28,7 +28,7 @@ RIGHT = {question.key: question.right for question in INVENTORY.questions}
 def classroom(tmp_path):
     root = tmp_path / "course"
     root.mkdir()
-    for name in ("exercises", "solutions"):
+    for name in ("exercises", "solutions", "deploy"):
         (root / name).symlink_to(ROOT / name)
     return Classroom(root)
 
@@ -208,7 +208,7 @@ def test_the_table_has_every_option_of_every_question(classroom, tmp_path):
     ('text = "row 9, column 0"', 'text = "row 9, column 0"\nright = true', "option 4 needs a text, and either"),
 ])
 def test_questions_that_do_not_keep_to_the_form_are_named(tmp_path, old, new, words):
-    (tmp_path / "solutions").mkdir()
+    (tmp_path / "deploy").mkdir()
     (tmp_path / FILE).write_text((ROOT / FILE).read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     with pytest.raises(CourseError, match=words):
         load(tmp_path)

@@ -41,7 +41,7 @@ def classroom(tmp_path):
 
 def made(folder, students=("ada", "bob", "cyd", "dee"), name="{}"):
     folder.mkdir(exist_ok=True)
-    for name_ in ("exercises", "solutions", "nbgrader_config.py"):
+    for name_ in ("exercises", "solutions", "deploy", "nbgrader_config.py"):
         (folder / name_).symlink_to(ROOT / name_)
     found = Classroom(folder)
     lines = "".join(f'{student},"{name.format(student)}",\n' for student in students)
@@ -229,7 +229,7 @@ def test_marks_of_fewer_than_five_are_not_shown(classroom):
 
 
 def test_a_class_of_which_nothing_is_there_gets_a_page_that_says_what_to_do(tmp_path):
-    for name in ("exercises", "solutions"):
+    for name in ("exercises", "solutions", "deploy"):
         (tmp_path / name).symlink_to(ROOT / name)
     html = written(Classroom(tmp_path))["class.html"]
     assert "Nothing has been graded yet. <code>make collect</code>" in html

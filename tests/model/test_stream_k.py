@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from course_lib.model import InputError
 from course_lib.model.busiest_work import dispatch
-from course_lib.model.stream_k import Sharing, block_counts, sharing, tile_place
+from course_lib.model.stream_k import Sharing, block_counts, sharing, split_k, tile_place
 from course_lib.run import run
 from course_lib.run.traces import array_of, every_warp
 
@@ -35,6 +35,19 @@ def test_every_unit_is_computed_once_and_evenly(tiles, steps, blocks):
     assert [len(block) for block in found.by_block] == found.pieces_of_blocks.tolist()
     assert found.partial == sum(p.last < steps for block in found.by_block for p in block)
     assert found.pieces == sum(map(len, found.by_block)) == tiles + found.partial, "every tile has one last piece"
+
+
+@given(st.integers(1, 20), st.integers(1, 12), st.integers(1, 9))
+def test_split_k_cuts_each_tile_by_itself(tiles, steps, split):
+    found = split_k(tiles, steps, split)
+    assert len(found) == tiles * split
+    computed = [(p.tile, s) for block in found for p in block for s in range(p.first, p.last)]
+    assert computed == list(itertools.product(range(tiles), range(steps)))
+    assert all(p.block == number and p.tile == number // split for number, block in enumerate(found) for p in block)
+    amounts = [sum(p.steps for p in block) for block in found]
+    assert max(amounts) - min(amounts) <= 1
+    if steps % split == 0:
+        assert found == Sharing(tiles, steps, tiles * split).by_block, "there it is what the kernels do"
 
 
 @pytest.mark.parametrize(("tiles", "steps", "blocks"), SHARED)

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from course_lib.errors import CourseError
 from course_lib.plots import bars
 from course_lib.widgets import compute, live, player, sliders, waiting
 
@@ -27,6 +28,15 @@ def test_a_parameter_with_one_choice_has_no_slider(front_door):
     box = live("sgemm_volkov", N=64)
     assert list(box.sliders) == ["THREADS", "VECTORS", "COLS", "GUARD"]
     box.close()
+
+
+def test_a_constant_is_launched_and_not_told(front_door):
+    box = live("sgemm_tiled", sliders={"BM": (8, 16)}, start={"BM": 16}, constants={"BN": 16, "BK": 16}, N=64)
+    assert front_door == [("sgemm_tiled", 64, {"BM": 16, "BN": 16, "BK": 16})]
+    assert box.describe(box.position()) == "sgemm_tiled, N = 64, BM = 16"
+    box.close()
+    with pytest.raises(CourseError, match="XY is no parameter of sgemm_tiled"):
+        live("sgemm_tiled", constants={"XY": 1})
 
 
 def test_a_single_size_has_no_slider(front_door):

@@ -1,4 +1,4 @@
-"""Read the questions: `solutions/questions.toml` in the repository, which students' bundles do not have.
+"""Read the questions: `deploy/questions.toml` in the repository, which students' bundles do not have.
 
     >>> asked = load(Path(__file__).parents[3])
     >>> len(asked.questions), asked.questions[0].letters
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from course_lib.errors import CourseError
 
-FILE = "solutions/questions.toml"
+FILE = "deploy/questions.toml"
 COUNT = 12
 LETTERS = "abcdef"
 UNSURE = "?"                         # "I do not know yet", which every question offers

@@ -3,11 +3,11 @@
 from course_lib.explorables import tiles_on_multiprocessors
 from course_lib.lessons.busy.choice import choice_by_size, chosen_speeds, describe_choice
 from course_lib.lessons.busy.counts import busiest_block, even_with, left_out, whole_or_even
-from course_lib.lessons.busy.pictures import hand_over, shares_picture, what_blocks_did
+from course_lib.lessons.busy.pictures import SMALL_TILE, hand_over, shares_picture, what_blocks_did
 from course_lib.lessons.busy.search_steps import search_player
 from course_lib.lessons.busy.times import scoreboard, shares_recorded
 
 __all__ = [
-    "busiest_block", "choice_by_size", "chosen_speeds", "describe_choice", "even_with", "hand_over", "left_out", "scoreboard",
+    "SMALL_TILE", "busiest_block", "choice_by_size", "chosen_speeds", "describe_choice", "even_with", "hand_over", "left_out", "scoreboard",
     "search_player", "shares_picture", "shares_recorded", "tiles_on_multiprocessors", "what_blocks_did", "whole_or_even",
 ]

@@ -13,6 +13,7 @@ from course_lib.plots.picture import Picture
 from course_lib.run import RunResult
 
 EXAMPLE = (3, 5, 4)              # tiles, k-steps per tile and blocks of the first picture
+SMALL_TILE = {"BM": 32, "BN": 32, "WM": 16, "WN": 32, "TM": 4, "TN": 4, "WIDE": 1, "RESIDENT": 1}      # of the sliders
 MOST_TOLD = 18                   # columns whose pieces have room for words
 
 
