@@ -267,7 +267,7 @@ def test_the_scoreboard():
     assert [rows[feeding.NAMES[name]][0] for name in feeding.SCORED] == [16, 20, 20, 8]
     tile = row("sgemm_stream_k")["parameters"]
     words, products = tile["TM"] + tile["TN"], tile["TM"] * tile["TN"]
-    assert rows["sgemm_stream_k"][0] == 64 * words / 4 / products == 6, "one wavefront for four words and 16 lanes, twice"
+    assert rows["sgemm_stream_k"][0] == 64 / products * words / 4 * 2 == 6, "a load of four words takes two wavefronts"
     says(f"compute {tile['TM']} × {tile['TN']} elements here: they need {words} words for {products} multiply-adds, "
          f"where yours needs {2 * (8 + 8)}")
     says(f"Your kernel reaches {percent('fed')} of cuBLAS's speed", "its loads take 4 · 8 = 32 cycles for each k",
