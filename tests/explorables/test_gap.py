@@ -60,7 +60,7 @@ def test_a_share_is_read_once_its_curve_has_come_that_far(page):
 
 def test_the_axis_ends_above_what_is_drawn_and_leaves_no_third_of_it_empty(page):
     tops = evaluate(page, "(m, ats) => ats.map(at => m.most(at, 5))", [0, 1, LAST - 1, LAST])
-    highest = [max(100, *(curve["high"][n] for curve in states()["curves"][:seen] for n in range(len(sizes())))) for seen in (1, 2, LAST, LAST + 1)]
+    highest = [max(100, *(share for curve in states()["curves"][:seen] for share in curve["high"])) for seen in (1, 2, LAST, LAST + 1)]
     for top, high in zip(tops, highest, strict=True):
         assert high < top < 1.15 * high
 

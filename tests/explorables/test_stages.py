@@ -75,8 +75,8 @@ def test_the_words_ask_first_and_answer_last(page):
     assert "1,280 cycles (from DRAM), and its product takes 1,047" in said[0]
     assert "1,631" not in said[0] + described
     assert all(words.startswith("Cycle ") for words in said[1:-1])
-    assert said[-1].endswith("nothing was multiplied for 1,631 of 10,007 cycles, 16\u00a0%. A step took 1,280 cycles here, and 1,272 when it was recorded "
-                             "on the GPU.")
+    assert said[-1].endswith("nothing was multiplied for 1,631 of 10,007 cycles, 16\u00a0%. A step took 1,280 cycles here, and "
+                             "1,272 when it was recorded on the GPU.")
     assert "stage 0: " in later
     assert said[1] == "Cycle 1,280: step 0 is multiplied, and step 1 is on the way. Without a product so far: 0 cycles."
 

@@ -40,7 +40,7 @@ def counted(name: str) -> RunResult:
     return launch(steps()[name], **row(name)["parameters"])
 
 
-def launch(kernel: Kernel, **parameters: int) -> RunResult:
+def launch(kernel: Kernel, **parameters: Any) -> RunResult:
     """Simulate a product of 256 × 256 elements with K = 64."""
     A, B, _ = inputs(COUNTED, COUNTED, DEPTH)
     return run(kernel, A, B, backend="sim", **parameters)
