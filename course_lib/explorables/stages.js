@@ -129,7 +129,7 @@ function drawStrip(pen, view, where) {
     fill(pen, hues.multiply, strip.x + begun * scale + 0.5, strip.y, w - 0.5, strip.h);
   }
   box(pen, view, strip);
-  write(pen, view, "multiplying", strip.x - 0.5 * text, strip.y + 1.05 * text, { size: 0.96, weight: 600, align: "right", most: where.label - 0.5 * text });
+  write(pen, view, view.narrow ? "product" : "multiplying", strip.x - 0.5 * text, strip.y + 1.05 * text, { size: 0.96, weight: 600, align: "right", most: where.label - 0.5 * text });
 }
 
 /** The stages of shared memory: which step's tiles lie there, and how far they have come. */
