@@ -21,7 +21,7 @@ export function words(scene, index, done) {
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
-  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 60), height / (narrow ? 39 : 25.5));
+  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 57.5), height / (narrow ? 39 : 25.5));
   const head = 3.4 * text, strip = 1.1 * text, side = 3.2 * text, gap = 2.2 * text;
   const wide = narrow ? width : 0.6 * width, high = narrow ? height - 22 * text : height;
   const unit = Math.min((wide - side - strip - 0.5 * text) / scene.columns, (high - head - 2 * strip - 0.4 * text) / scene.rows);

@@ -106,7 +106,7 @@ function drawRows(pen, view, where) {
       box(pen, view, { x, y: y + (slot - side) / 2, w: side, h: side });
     }
   });
-  if (scene.stages > 1) write(pen, view, `${view.narrow ? "one stage" : "with one stage the last product"} ends here, after ${comma(scene.span)} cycles`, rows.x + rows.w - 0.5 * text, rows.y + 1.2 * text, { align: "right", size: 0.96, most: 0.62 * rows.w });
+  if (scene.stages > 1 && view.at > 0) write(pen, view, `${view.narrow ? "one stage" : "with one stage the last product"} ends here, after ${comma(scene.span)} cycles`, rows.x + rows.w - 0.5 * text, rows.y + 1.2 * text, { align: "right", size: 0.96, most: 0.62 * rows.w });
   box(pen, view, rows, 0.5);
 }
 
