@@ -1,8 +1,8 @@
 // Lesson 15: the speed of kernels in percent of the library's, over N. One curve after another; a line for reading moves along N.
 // Data: gap.py, recorded shares. Nothing is computed here but places on the canvas.
-import { clamp, explorable } from "./stage.js";
+import { clamp, explorable, lerp } from "./stage.js";
 
-const EPS = 1e-6, MOST = 155, LINES = [0, 50, 100, 150];
+const EPS = 1e-6, MOST = 145, LINES = [0, 50, 100];
 const HUES = { light: ["#6b6b6b", "#d55e00", "#0072b2", "#a4508b", "#00805f", "#8a6d00"], dark: ["#b0b0b0", "#ff9248", "#5cb8f0", "#e79acb", "#3fd0a4", "#e6c64d"] };
 const TICKS = [256, 512, 768, 1024, 1536, 2048, 8192];
 
@@ -18,6 +18,9 @@ export function seen(scene, curve, n, at) {
   return curve < whole || curve === whole && n <= part * (scene.sizes.length - 1) + EPS && part > 0;
 }
 
+/** The highest share of the axis, in percent: the library's, and more once the last curve comes, the only one that exceeds it. */
+export const most = (at, curves) => lerp(110, MOST, clamp(at + 2 - curves));
+
 export function sceneOf(values, states) {
   const { curves, sizes, asked, at } = states;
   return { states, curves, sizes, n: values.n, steps: curves.length - 1, keeps: true, seconds: () => 3.2, answer: Math.round(curves[asked].share[at]) };
@@ -31,8 +34,8 @@ export function layout(view) {
   const plot = { x: left, y: top, w: (narrow ? width : width - list.w - 2.2 * text) - left - 1.2 * text, h: high - top - foot };
   if (narrow) list.y = high + 1.4 * text;
   else Object.assign(list, { x: width - list.w, y: Math.max(top, (height - rows * list.row) / 2) });
-  const gap = plot.w / (scene.sizes.length - 1);
-  return { text, plot, list, xOf: n => plot.x + n * gap, yOf: share => plot.y + plot.h * (1 - clamp(share, 0, MOST) / MOST) };
+  const gap = plot.w / (scene.sizes.length - 1), highest = most(view.at ?? 0, scene.curves.length);
+  return { text, plot, list, xOf: n => plot.x + n * gap, yOf: share => plot.y + plot.h * (1 - clamp(share, 0, highest) / highest) };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -72,12 +75,11 @@ function drawFrame(pen, view, where) {
     write(pen, view, percent(line), plot.x - 0.5 * text, yOf(line) + 0.35 * text, { align: "right", size: 0.96, weight: line === 100 ? 700 : 400 });
   }
   write(pen, view, "cuBLAS", xOf(0) + 0.4 * text, yOf(100) + 1.2 * text, { weight: 600 });
-  for (const N of TICKS) {
-    const n = scene.sizes.indexOf(N);
+  scene.sizes.forEach((N, n) => {
     stroke(pen, view.ink, 1, [[xOf(n), plot.y + plot.h], [xOf(n), plot.y + plot.h + 4]]);
-    write(pen, view, String(N), xOf(n), plot.y + plot.h + 1.3 * text, { align: "center", size: 0.96 });
-  }
-  write(pen, view, narrow ? "N, not to scale" : "N: rows and columns of the matrices, not to scale", plot.x + plot.w / 2, plot.y + plot.h + 2.6 * text, { align: "center", size: 0.96, most: plot.w });
+    if (TICKS.includes(N)) write(pen, view, String(N), xOf(n), plot.y + plot.h + 1.3 * text, { align: "center", size: 0.96 });
+  });
+  write(pen, view, narrow ? `N: ${scene.sizes.length} sizes, side by side` : `N, rows and columns of the matrices: the ${scene.sizes.length} recorded sizes side by side`, plot.x + plot.w / 2, plot.y + plot.h + 2.6 * text, { align: "center", size: 0.96, most: plot.w });
 }
 
 /** The points of a curve that are on show; the last one lies between two sizes while the curve grows. */
@@ -162,7 +164,7 @@ function hit(view, x, y) {
 export const picture = {
   title: "How close each kernel comes to the library",
   ask: { label: "Your prediction", unit: "% of cuBLAS" },
-  order: ["says", "player", "picture", "controls"],
+  order: ["says", "player", "controls", "picture"],
   height: (width, text, narrow) => (narrow ? Math.round(0.5 * width + 26 * text) : clamp(0.34 * width, 370, 430)),
   controls: states => [{ kind: "range", key: "n", label: "N", name: "N: rows and columns of the matrices", min: 0, max: states.sizes.length - 1, says: values => String(states.sizes[values.n]) }],
   scene: sceneOf, draw, says, when, describes, hit,

@@ -21,13 +21,15 @@ export function words(scene, index, done) {
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
-  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 60), height / (narrow ? 39 : 25.5));
+  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 57.5), height / (narrow ? 39 : 25.5));
   const head = 3.4 * text, strip = 1.1 * text, side = 3.2 * text, gap = 2.2 * text;
   const wide = narrow ? width : 0.6 * width, high = narrow ? height - 22 * text : height;
   const unit = Math.min((wide - side - strip - 0.5 * text) / scene.columns, (high - head - 2 * strip - 0.4 * text) / scene.rows);
   const tile = { x: side + 1.4 * strip, y: head + 1.4 * strip, unit, w: unit * scene.columns, h: unit * scene.rows };
   const panel = narrow ? { x: 0, y: high + 0.6 * text, w: width } : { x: wide + gap, y: 0.4 * text, w: width - wide - gap };
-  return { text, strip, tile, panel, bottom: panel.y + 21 * text };
+  const right = tile.x + tile.w + 2.2 * text;                     // the banks stand beside a tall tile, or below a wide one
+  const banks = narrow ? { x: 0, y: panel.y + 18.6 * text, w: width } : tile.h > tile.w ? { x: right, y: tile.y + 1.2 * text, w: wide - right } : { x: tile.x, y: tile.y + tile.h + 3 * text, w: wide - tile.x };
+  return { text, strip, tile, panel, banks, bottom: panel.y + (narrow ? 21 : 18) * text };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -107,11 +109,15 @@ function drawPanel(pen, view, { panel, text }) {
     box(pen, hue, x, top + 1.3 * text, Math.max(0, many * scale), 0.8 * text, { fill: 0.85 });
     write(pen, view, String(many), x + many * scale + 0.4 * text, top + 2.02 * text, { weight: 700 });
   });
-  const latest = scene.waves[done - 1], slot = Math.min(w, 32 * text) / BANKS, banks = y + 18.6 * text, busy = new Set(latest?.words.map(word => (word + latest.load.bank) % BANKS));
-  write(pen, view, latest ? `this wavefront: ${plural(busy.size, "bank")} of ${BANKS}, for ${plural(latest.lanes.length, "lane")}` : `the ${BANKS} banks of shared memory`, x, banks - 0.5 * text, { size: 0.96, weight: 600, most: w });
+}
+
+/** From which banks the latest wavefront comes. */
+function drawBanks(pen, view, { banks: { x, y, w }, text }) {
+  const { scene, done, hues } = view, latest = scene.waves[done - 1], slot = Math.min(w, 32 * text) / BANKS, busy = new Set(latest?.words.map(word => (word + latest.load.bank) % BANKS));
+  write(pen, view, latest ? `this wavefront: ${plural(busy.size, "bank")} of ${BANKS}, for ${plural(latest.lanes.length, "lane")}` : `the ${BANKS} banks of shared memory`, x, y - 0.5 * text, { size: 0.96, weight: 600, most: w });
   for (let bank = 0; bank < BANKS; ++bank) {
-    box(pen, view.ink, x + bank * slot, banks, slot - 1.5, 1.1 * text, { line: 0.8, alpha: 0.4 });
-    if (busy.has(bank)) box(pen, hues[latest.load.side], x + bank * slot, banks, slot - 1.5, 1.1 * text, { fill: 1 });
+    box(pen, view.ink, x + bank * slot, y, slot - 1.5, 1.1 * text, { line: 0.8, alpha: 0.4 });
+    if (busy.has(bank)) box(pen, hues[latest.load.side], x + bank * slot, y, slot - 1.5, 1.1 * text, { fill: 1 });
   }
 }
 
@@ -121,6 +127,7 @@ export function draw(pen, given) {
   drawWords(pen, view, where);
   drawTile(pen, view, where);
   drawPanel(pen, view, where);
+  drawBanks(pen, view, where);
 }
 
 // ---- words -------------------------------------------------------------------------------------------------------------------------
@@ -150,7 +157,7 @@ function hit(view, x, y) {
 export const picture = {
   title: "Which lane reads which words",
   ask: { label: "Your prediction", unit: "wavefronts" },
-  order: ["says", "player", "picture", "controls"],
+  order: ["says", "player", "controls", "picture"],
   height: (width, text, narrow) => (narrow ? Math.round(0.75 * width + 26.5 * text) : clamp(0.33 * width, 370, 420)),
   controls: states => [{ kind: "choice", key: "placement", label: "Each lane has", options: states.placements }],
   scene: sceneOf, draw, says, when, describes, hit,

@@ -85,7 +85,7 @@ function hatch(pen, view, { x, y, w, h }) {
 function drawHead(pen, view, now) {
   const { text, width, cycle, scene } = view, since = Math.max(cycle - scene.tiles[0][2], 0), share = since > 0 ? `, ${Math.round((100 * now.idle) / since)} %` : "";
   const first = write(pen, view, comma(now.idle), 0, 2.2 * text, { size: 2.2, weight: 700 });
-  const words = ` idle ${now.idle === 1 ? "cycle" : "cycles"} since the first product${share}`, half = view.narrow ? width : 0.62 * width;
+  const words = ` ${now.idle === 1 ? "cycle" : "cycles"} without a product${share}`, half = view.narrow ? width : 0.62 * width;
   write(pen, view, words, first + 0.2 * text, 2.2 * text, { weight: 600, most: half - first - 0.4 * text });
   if (!view.narrow && view.at > 0) write(pen, view, `${plural(now.way.length, "step")} on the way, ${comma(now.way.length * scene.bytes)} bytes`, width - 2, 2.2 * text, { weight: 600, align: "right", most: width - half });
 }
@@ -106,7 +106,7 @@ function drawRows(pen, view, where) {
       box(pen, view, { x, y: y + (slot - side) / 2, w: side, h: side });
     }
   });
-  if (scene.stages > 1) write(pen, view, `${view.narrow ? "one stage" : "with one stage the last product"} ends here, after ${comma(scene.span)} cycles`, rows.x + rows.w - 0.5 * text, rows.y + 1.2 * text, { align: "right", size: 0.96, most: 0.62 * rows.w });
+  if (scene.stages > 1 && view.at > 0) write(pen, view, `${view.narrow ? "one stage" : "with one stage the last product"} ends here, after ${comma(scene.span)} cycles`, rows.x + rows.w - 0.5 * text, rows.y + 1.2 * text, { align: "right", size: 0.96, most: 0.62 * rows.w });
   box(pen, view, rows, 0.5);
 }
 
@@ -129,7 +129,7 @@ function drawStrip(pen, view, where) {
     fill(pen, hues.multiply, strip.x + begun * scale + 0.5, strip.y, w - 0.5, strip.h);
   }
   box(pen, view, strip);
-  write(pen, view, view.narrow ? "tensor" : "tensor cores", strip.x - 0.5 * text, strip.y + 1.05 * text, { size: 0.96, weight: 600, align: "right", most: where.label - 0.5 * text });
+  write(pen, view, view.narrow ? "product" : "multiplying", strip.x - 0.5 * text, strip.y + 1.05 * text, { size: 0.96, weight: 600, align: "right", most: where.label - 0.5 * text });
 }
 
 /** The stages of shared memory: which step's tiles lie there, and how far they have come. */
@@ -146,7 +146,7 @@ function drawMemory(pen, view, where) {
 }
 
 function drawLegend(pen, view, y) {
-  const { text, narrow, width } = view, items = [["way", "copies on their way"], ["ready", "arrived, not used yet"], ["multiply", "multiplied"], ["idle", "tensor cores idle"]], many = narrow ? 2 : 4;
+  const { text, narrow, width } = view, items = [["way", "copies on their way"], ["ready", "arrived, not used yet"], ["multiply", "multiplied"], ["idle", "no product"]], many = narrow ? 2 : 4;
   items.forEach(([hue, words], i) => {
     const x = (i % many) * (width / many), top = y + Math.floor(i / many) * 1.3 * text, thin = (THIN[hue] ?? 0) * 0.9 * text;
     if (hue === "idle") hatch(pen, view, { x, y: top, w: 1.1 * text, h: 0.9 * text });
@@ -170,15 +170,15 @@ const roomOf = scene => (scene.stages === 1 ? "Shared memory has room for the ti
 const listed = numbers => (numbers.length > 1 ? `steps ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)} are` : `step ${numbers[0]} is`);
 export function says(view, step) {
   const { scene } = view, { tiles } = scene;
-  if (step <= 0) return `${roomOf(scene)}. A step's copies are on their way for ${comma(scene.latency)} cycles (${scene.source}), and its product takes ${comma(scene.multiply)}. For how many cycles will the tensor cores be idle between the first product and the last? Predict, then play.`;
+  if (step <= 0) return `${roomOf(scene)}. A step's copies are on their way for ${comma(scene.latency)} cycles (${scene.source}), and its product takes ${comma(scene.multiply)}. For how many cycles will nothing be multiplied between the first product and the last? Predict, then play.`;
   const cycle = scene.times[step], now = counted(tiles, cycle);
   if (step < scene.steps) {
     const way = now.way.length ? `${listed(now.way)} on the way` : "nothing is on the way", product = now.multiplied < 0 ? "nothing is multiplied" : `step ${now.multiplied} is multiplied`;
-    return `Cycle ${comma(cycle)}: ${product}, and ${way}. Idle so far: ${plural(comma(now.idle), "cycle")}.`;
+    return `Cycle ${comma(cycle)}: ${product}, and ${way}. Without a product so far: ${plural(comma(now.idle), "cycle")}.`;
   }
   const whole = now.idle + now.busy;
   const each = (tiles.at(-1)[2] - tiles[0][2]) / (tiles.length - 1), recorded = scene.recorded ? ` A step took ${comma(each)} cycles here, and ${comma(scene.recorded)} when it was recorded on the GPU.` : "";
-  return `All ${tiles.length} steps are multiplied after ${comma(cycle)} cycles. Between the first product and the last the tensor cores were idle for ${comma(now.idle)} of ${comma(whole)} cycles, ${Math.round((100 * now.idle) / whole)}\u00a0%.${recorded}`;
+  return `All ${tiles.length} steps are multiplied after ${comma(cycle)} cycles. Between the first product and the last nothing was multiplied for ${comma(now.idle)} of ${comma(whole)} cycles, ${Math.round((100 * now.idle) / whole)}\u00a0%.${recorded}`;
 }
 const when = (view, step) => (step <= 0 ? "before the first cycle" : `cycle ${comma(view.scene.times[step])}, event ${step} of ${view.scene.steps}`);
 export function describes(view, step) {
@@ -199,8 +199,8 @@ function hit(view, x, y) {
 // ---- the explorable ----------------------------------------------------------------------------------------------------------------
 export const picture = {
   title: "Tiles on their way to a multiprocessor",
-  ask: { label: "Your prediction", unit: "idle cycles" },
-  order: ["says", "player", "picture", "controls"],
+  ask: { label: "Your prediction", unit: "cycles" },
+  order: ["says", "player", "controls", "picture"],
   height: (width, text, narrow) => (narrow ? Math.round(0.3 * width + 27 * text) : clamp(0.34 * width, 370, 420)),
   controls: states => [
     { kind: "range", key: "stages", label: "Stages", name: "Stages: steps whose tiles have room in shared memory", min: 1, max: 6, says: values => plural(values.stages, "stage") },

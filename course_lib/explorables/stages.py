@@ -14,8 +14,7 @@ TILES = 8                           # steps along K that are shown: K = 128
 BK = 16
 STAGES = tuple(range(1, 7))         # six stages of the large tile still fit in a multiprocessor's shared memory
 SMALL, LARGE = "64 × 64, 8 warps", "128 × 128"         # of the recording
-PLACES = {"one multiprocessor asks the L2": (False, False), "all ask the L2": (True, False), "all ask DRAM": (True, True),
-          "one multiprocessor asks DRAM": (False, True)}         # whether all multiprocessors run, and whether A and B lie in DRAM
+PLACES = {"from the L2": False, "from DRAM": True}              # whether A and B lie in DRAM
 PRODUCTS = {"small": "64 × 64", "large": "128 × 128", "ideal": "64 × 64 at peak"}
 
 
@@ -31,16 +30,16 @@ def recorded(stages: int, tile: str = SMALL, product: str = "whole", copies: str
     return float(row[quantile])
 
 
-def copies_alone(tile: str, everywhere: bool, dram: bool) -> float:
+def copies_alone(tile: str, dram: bool) -> float:
     """Return how long the copies of a step are on their way: the cycles per step with two stages, when nothing is multiplied."""
-    return recorded(2, tile, "none", everywhere=everywhere, dram=dram)
+    return recorded(2, tile, "none", dram=dram)
 
 
 @functools.cache
 def latencies(product: str) -> tuple[tuple[int, str], ...]:
     """Return (cycles that a step's copies are on their way, where from) for a product of `PRODUCTS`, as recorded on an H200."""
     tile = LARGE if product == "large" else SMALL
-    return tuple((round(copies_alone(tile, *where)), words) for words, where in PLACES.items())
+    return tuple((round(copies_alone(tile, dram)), words) for words, dram in PLACES.items())
 
 
 def product_cycles(product: str) -> int:
@@ -66,9 +65,9 @@ def states() -> dict[str, Any]:
     return {"tiles": TILES, "latencies": {product: [list(one) for one in latencies(product)] for product in PRODUCTS},
             "products": {product: [product_cycles(product), words] for product, words in PRODUCTS.items()},
             "bytes": {product: 8 * 2 * (128 if product == "large" else 64) * BK for product in PRODUCTS},
-            "recorded": {f"{product}|{stages}|{n}": round(recorded(stages, tile, everywhere=everywhere, dram=dram))
+            "recorded": {f"{product}|{stages}|{n}": round(recorded(stages, tile, dram=dram))
                          for product, tile in (("small", SMALL), ("large", LARGE)) for stages in STAGES
-                         for n, (everywhere, dram) in enumerate(PLACES.values())},
+                         for n, dram in enumerate(PLACES.values())},
             "at": {key: [[p.issued, p.arrived, p.begun, p.done] for p in parcels] for key, parcels in found.items()}}
 
 
@@ -84,13 +83,13 @@ class Stages(Explorable):
                 "shared memory is large enough, and how long a copy is on its way. Run this cell to play it.")
 
     def static_html(self) -> str:
-        cycles, source = latencies("small")[2]
+        cycles, source = latencies("small")[1]
         words = (f"One step with tiles of 64 × 64: its copies are on their way for {cycles:,} cycles ({source}), then its product takes "
                  f"{product_cycles('small'):,} cycles.")
         return render(one_step(), f"{words} {self.static_text()}")._repr_html_()
 
 
-def tiles_on_their_way(stages: int = 2, product: str = "small", latency: int = 2) -> Stages:
+def tiles_on_their_way(stages: int = 2, product: str = "small", latency: int = 1) -> Stages:
     """Play the copies and the products of eight steps of a product in float64, one block on its multiprocessor.
 
     Parameters
@@ -100,13 +99,13 @@ def tiles_on_their_way(stages: int = 2, product: str = "small", latency: int = 2
     product
         A name of `PRODUCTS`: how long a step is multiplied.
     latency
-        0 to 3: a number of `latencies(product)`.
+        0 or 1: a number of `latencies(product)`.
     """
     return Stages(states=states(), values={"stages": stages, "product": product, "latency": latency})
 
 
-def idle_cycles(stages: int, product: str = "small", latency: int = 2) -> int:
-    """Return the idle cycles between the first product and the last, as the picture shows them.
+def idle_cycles(stages: int, product: str = "small", latency: int = 1) -> int:
+    """Return the cycles without a product between the first and the last, as the picture shows them.
 
     >>> idle_cycles(2)
     1631
@@ -118,7 +117,7 @@ def idle_cycles(stages: int, product: str = "small", latency: int = 2) -> int:
 def one_step() -> Axes:
     """Draw the way of one step's tiles when nothing else goes on; return the Axes."""
     ax = style.axes(width=9.6, height=1.6)
-    way, product = latencies("small")[2][0], product_cycles("small")
+    way, product = latencies("small")[1][0], product_cycles("small")
     for start, wide, colour, tall, words in ((0, way, style.BLUE, 0.25, "on its way"), (way, product, style.ORANGE, 0.7, "multiplied")):
         ax.barh(0, wide, left=start, height=tall, color=colour, edgecolor=style.INK, linewidth=0.6, label=words)
     ax.set_yticks([0], ["one step"])

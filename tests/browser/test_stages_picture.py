@@ -15,13 +15,13 @@ def test_steps_by_key_are_the_models_events(opened):
     shown = opened(reduced_motion="reduce")
     shown.says("Predict, then play")
     assert "1,631" not in shown.told(), "the beginning gives nothing away"
-    parcels = at("small", 2, 2)
+    parcels = at("small", 2, 1)
     times = sorted({0, *(cycle for p in parcels for cycle in (p.issued, p.arrived, p.begun, p.done))})
     for step, cycle in enumerate(times[1:-1], 1):
         shown.press("ArrowRight")
         shown.when(f"^cycle {cycle:,}, event {step} of {len(times) - 1}$")
         busy = sum(min(max(cycle - p.begun, 0), p.done - p.begun) for p in parcels)
-        shown.says(rf"Idle so far: {max(cycle - parcels[0].begun, 0) - busy:,} cycles?\.$")
+        shown.says(rf"Without a product so far: {max(cycle - parcels[0].begun, 0) - busy:,} cycles?\.$")
     assert re.search(r"In shared memory, stage 0: .*; stage 1: ", shown.described())
 
 
@@ -30,9 +30,9 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown.prediction().fill("1631")
     shown.button("Play").click()
     shown.says(r"^Cycle [\d,]+: ")
-    shown.says(r"idle for 1,631 of 10,007 cycles, 16\s%\. A step took 1,280 cycles here, and 1,272 when .* You said 1631: right\.")
+    shown.says(r"multiplied for 1,631 of 10,007 cycles, 16\s%\. A step took 1,280 cycles here, and 1,272 when .* You said 1631: right\.")
     shown.slider(NAMES[0]).press("ArrowRight")
-    shown.says(r"idle for 0 of 8,376 cycles, 0\s%\. A step took 1,047 cycles here, and 1,032 when it was recorded on the GPU\.$")
+    shown.says(r"multiplied for 0 of 8,376 cycles, 0\s%\. A step took 1,047 cycles here, and 1,032 when it was recorded on the GPU\.$")
     assert shown.prediction().input_value() == "", "another question"
 
 
@@ -48,7 +48,7 @@ def test_every_control_by_mouse_and_by_key(opened):
             room.press("Home")
             for count in STAGES:
                 assert room.get_attribute("aria-valuetext") == ("1 stage" if count == 1 else f"{count} stages")
-                shown.says(rf"idle for {idle_cycles(count, product, n):,} of ")
+                shown.says(rf"nothing was multiplied for {idle_cycles(count, product, n):,} of ")
                 room.press("ArrowRight")
             latency.press("ArrowRight")
 
@@ -57,7 +57,7 @@ def test_the_pointer_tells_when_a_step_was_on_its_way(opened):
     shown = opened()
     shown.press("End")
     shown.says("All 8 steps")
-    parcel = at("small", 2, 2)[3]
+    parcel = at("small", 2, 1)[3]
     inside = """({ layout }, view, [cycle, step]) => {
         const { rows, slot, scale } = layout(view);
         return [rows.x + cycle * scale, rows.y + (step + 0.5) * slot];

@@ -58,6 +58,13 @@ def test_a_share_is_read_once_its_curve_has_come_that_far(page):
         assert found == [n <= until for n in range(last + 1)], at
 
 
+def test_the_axis_ends_above_what_is_drawn_and_leaves_no_third_of_it_empty(page):
+    tops = evaluate(page, "(m, ats) => ats.map(at => m.most(at, 5))", [0, 1, LAST - 1, LAST])
+    highest = [max(100, *(share for curve in states()["curves"][:seen] for share in curve["high"])) for seen in (1, 2, LAST, LAST + 1)]
+    for top, high in zip(tops, highest, strict=True):
+        assert high < top < 1.15 * high
+
+
 SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
     return [scene.answer, m.describes({ scene }, 0), ...[...Array(scene.steps + 1).keys()].map(at => m.says({ scene }, at))]; }"""
 

@@ -114,9 +114,11 @@ def test_words_that_have_come_stay_and_those_of_a_wavefront_stand_out(page, name
 INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => states.placements.map(([placement]) => {
     const narrow = width < 700, scene = m.sceneOf({ placement }, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
-    const { tile, panel, bottom, text: size } = m.layout({ width, height, text, narrow, scene });
+    const { tile, panel, banks, bottom, text: size } = m.layout({ width, height, text, narrow, scene });
     return { width, placement, unit: tile.unit, ok: tile.x > 0 && tile.x + tile.w <= (narrow ? width : panel.x) + 0.01
-        && tile.y + tile.h <= (narrow ? panel.y : height) + 0.01 && bottom <= height + 0.01 && panel.w > 20 * size }; }))"""
+        && tile.y + tile.h <= (narrow ? panel.y : height) + 0.01 && bottom <= height + 0.01 && panel.w > 20 * size
+        && banks.w > 15 * size && banks.y + 1.1 * size <= height && (narrow || banks.x + banks.w <= panel.x
+            && (banks.x > tile.x + tile.w || banks.y - 1.5 * size > tile.y + tile.h)) }; }))"""
 
 
 def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):

@@ -165,6 +165,13 @@ def test_wavefronts_of_the_placements():
     assert shared_wavefronts(4 * 8 * (lane // 16), width=16) == 2
     banks = [sorted({(8 * lane + word) % 32 for word in range(4)}) for lane in range(4)]
     assert banks == [[0, 1, 2, 3], [8, 9, 10, 11], [16, 17, 18, 19], [24, 25, 26, 27]]
+    for distance in (1, 2):
+        pairs = 16 * np.minimum(lane, lane ^ distance)
+        firsts = np.minimum(lane, lane ^ distance) // (2 * distance) * distance + np.minimum(lane, lane ^ distance) % distance
+        assert len(set(pairs)) == 16
+        assert shared_wavefronts(16 * firsts, width=16) == 2, "lanes 0 to 15 want 8 neighbouring groups of four words, and so do the others"
+    says("phases are joined two by two: lanes 0 to 15, and lanes 16 to 31", f"a bound of 16, or of {72 // 4} for 72 instructions")
+    assert round(feeding.instructions_per_k("plain")) == round(feeding.instructions_per_k("fed")) == 72
     says("banks 0–3, 8–11, 16–19 and 24–27", "2 · 8 + 2 · 2 = **20**", "2 · 4 + 2 · 2 = **12**")
     assert (2 * 8 + 2 * 2, 2 * 4 + 2 * 2, 5 ^ 1, 5 ^ 2) == (20, 12, 4, 7)
 
@@ -205,10 +212,19 @@ def says(*sentences):
 def test_the_opening_says_what_was_recorded():
     says(f"in {milliseconds('sgemm_2d_tile'):.1f} ms on an H200, and reaches {percent('sgemm_2d_tile')} of the speed",
          f"write a kernel that reaches {percent('fed')}.", f"from {percent('sgemm_2d_tile')} to {percent('sgemm_vectorized')}.")
-    shares = [round(100 * row(name)["ratio"]) for name in ("sgemm_vectorized", "sgemm_prefetched", "fed")]
-    says(f"The next two steps win {shares[1] - shares[0]} and {shares[2] - shares[1]} points")
+    shares = [100 * row(name)["ratio"] for name in ("sgemm_vectorized", "sgemm_prefetched", "fed")]
+    says(f"The next two steps win {shares[1] - shares[0]:.0f} and {shares[2] - shares[1]:.0f} points")
     assert f"{percent('sgemm_vectorized')}. Fewer instructions, and slower." in LECTURE
     assert feeding.instructions_per_k("sgemm_vectorized") < feeding.instructions_per_k("sgemm_2d_tile")
+
+
+def test_neither_wavefronts_nor_the_early_loads_are_said_to_be_a_cause_alone():
+    before, vectorized, prefetched = (feeding.cycles(name) for name in feeding.SCORED[:3])
+    says(f"took {vectorized.recorded:.0f} cycles for each k, lesson 08's kernel {before.recorded:.0f}, and *prefetched* only "
+         f"{prefetched.recorded:.0f}, with the same 20 wavefronts", f"{prefetched.issue:.0f} instead of {vectorized.issue:.0f} for each k")
+    assert [feeding.wavefronts_per_k(name) for name in feeding.SCORED[:3]] == [16, 20, 20]
+    registers = [feeding.counted(name).resources.registers for name in feeding.SCORED[1:3]]
+    assert registers[1] < registers[0], "and fewer registers"
 
 
 def test_small_matrices_need_shares():
@@ -249,8 +265,13 @@ def test_the_order_is_worth_what_the_lesson_says():
 def test_the_scoreboard():
     rows = {cells[0]: cells[1:] for cells in closing_in.scoreboard().rows}
     assert [rows[feeding.NAMES[name]][0] for name in feeding.SCORED] == [16, 20, 20, 8]
+    tile = row("sgemm_stream_k")["parameters"]
+    words, products = tile["TM"] + tile["TN"], tile["TM"] * tile["TN"]
+    assert rows["sgemm_stream_k"][0] == 64 / products * words / 4 * 2 == 6, "a load of four words takes two wavefronts"
+    says(f"compute {tile['TM']} × {tile['TN']} elements here: they need {words} words for {products} multiply-adds, "
+         f"where yours needs {2 * (8 + 8)}")
     says(f"Your kernel reaches {percent('fed')} of cuBLAS's speed", "its loads take 4 · 8 = 32 cycles for each k",
-         f"does both, and reaches {percent('sgemm_stream_k')}")
+         f"`sgemm_stream_k` reaches {percent('sgemm_stream_k')}")
     library = 64 * milliseconds("cuBLAS") * 1e3 * row("cuBLAS")["clock_mhz"] * 132 * 4 / (N**3 / 32)
     says(f"it took {feeding.cycles('fed').recorded:.0f} cycles for each k, and the library {library:.0f}.")
     assert abs(feeding.gained("fed", "sgemm_warp_tile")) < 1, "the same ideas, the same speed"
