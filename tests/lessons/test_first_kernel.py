@@ -164,7 +164,7 @@ def test_the_kernel_for_any_size_is_right_on_every_input():
     assert "1 counter looks bad" in said
     assert "a block of 16 × 16 outputs loads each number that it needs of A and B 4.5 times on average" in said
     assert (1 + 16 * 16 // 32) / 2 == 4.5
-    assert "a number of A one warp, a number of B all eight, 4.5 on average" in PROSE
+    assert "a number of A is fetched by one warp, a number of B by all eight: 4.5 times on average" in PROSE
 
 
 def test_without_its_guard_only_whole_blocks_are_right():

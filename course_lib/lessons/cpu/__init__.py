@@ -9,6 +9,6 @@ from course_lib.lessons.cpu.slides import slides
 from course_lib.lessons.cpu.thread_scaling import thread_sliders
 
 __all__ = [
-    "beside_ikj", "block_sliders", "cache_blocks", "check", "climb", "count", "gain", "lines_and_time", "lines_per_multiply_add", "read_rates",
-    "rows_apart", "sets", "slides", "thread_sliders", "vector_times",
+    "beside_ikj", "block_sliders", "cache_blocks", "check", "climb", "count", "gain", "lines_and_time", "lines_per_multiply_add",
+    "read_rates", "rows_apart", "sets", "slides", "thread_sliders", "vector_times",
 ]

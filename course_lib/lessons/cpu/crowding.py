@@ -22,7 +22,8 @@ BEST = YOURS | {"BI": 64, "BJ": 64, "BK": 64}
 ANYWHERE: dict[tuple[int | str, int], int] = {("ikj", LARGE): 4_202_496, (16, LARGE): 528_384}
 COUNTED: dict[tuple[int | str, int], int] = {
     ("ikj", LARGE): 4_202_496, ("ikj", PADDED): 4_202_496, (16, LARGE): 4_718_592, (16, PADDED): 528_384, (64, PADDED): 194_523}
-PROGRAMS: dict[int | str, tuple[str, dict[str, int] | None]] = {"ikj": ("gemm_ikj", None), 16: ("six_loops", YOURS), 64: ("six_loops", BEST)}
+PROGRAMS: dict[int | str, tuple[str, dict[str, int] | None]] = {
+    "ikj": ("gemm_ikj", None), 16: ("six_loops", YOURS), 64: ("six_loops", BEST)}
 
 
 def first_cache() -> CacheShape:
@@ -119,8 +120,9 @@ def _beside(groups: Mapping[int, Sequence[tuple[str, float, float]]], how: str) 
         right.set_yticks([])
         left.set_title(f"Rows {apart} floats apart", loc="left", fontsize=12)
     panels[-1][0].set_xlabel(f"lines per multiply-add,\n{how}")
-    panels[-1][1].set_xlabel(f"ms for N = {LARGE},\n{label().replace(', recorded', ',' + chr(10) + 'recorded')}")
-    said = "; ".join(f"rows {apart} floats apart: " + ", ".join(f"{name} {lines:.4f} and {1e3 * seconds:.1f} ms" for name, lines, seconds in found)
+    when = label().replace(", recorded", ",\nrecorded")
+    panels[-1][1].set_xlabel(f"ms for N = {LARGE},\n{when}")
+    said = "; ".join(f"rows {apart} floats apart: " + ", ".join(f"{name} {lines:.4f} and {1e3 * s:.1f} ms" for name, lines, s in found)
                      for apart, found in groups.items())
     return render(figure, f"Lines per multiply-add ({how}) and time of {LARGE} × {LARGE} matrices, {label()}: {said}.")
 
