@@ -183,7 +183,7 @@ def test_longer_rows_give_the_blocks_their_time():
     assert padded == plain
     assert abs(seconds / slow - 1) < 0.02, "ikj gains nothing by the addresses"
     assert blocks == float(cpu.lines_per_multiply_add(16, 1024))
-    said(f"they fetch {plain / blocks:.1f} times fewer lines, and are {slow / faster:.1f} times as fast as ikj",
+    said(f"they fetch {plain / blocks:.2f} times fewer lines, and are {slow / faster:.1f} times as fast as ikj",
          f"Blocks of 64 × 64 are even **{slow / fastest:.1f} times as fast**", f"Yet {plain / large:.0f} times fewer lines did not make")
     assert recorded.recording().label in cpu.rows_apart().alt
     rounds = recorded.recording().find(what="conditions")[0]["rounds"]
