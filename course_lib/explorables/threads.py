@@ -36,7 +36,7 @@ class Threads(Explorable):
                 "its row of A, its column of B, the 32 threads of its warp, and what they ask memory for. Run this cell to play it.")
 
 
-def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 10, lane: int = 19, unit: str = "sectors") -> Threads:
+def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 26, lane: int = 19, unit: str = "sectors") -> Threads:
     """Play a warp of `sgemm_naive` or `sgemm_swapped` as it loads, multiplies and stores.
 
     Parameters

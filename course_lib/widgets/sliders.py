@@ -22,17 +22,17 @@ SIZE_NAME = {"vectors": "S"}        # of a kernel whose own parameters have an N
 class Live(WaitingBox):
     """Sliders, a line that says what is going on, a table, a picture. Made by `live`."""
 
-    def __init__(self, names: Sequence[str], choices: Mapping[str, tuple[int, ...]], start: Mapping[str, int], N: int,
+    def __init__(self, labels: Mapping[str, str], choices: Mapping[str, tuple[int, ...]], start: Mapping[str, int], N: int,
                  sizes: tuple[int, ...], tie: Iterable[str], pictures: Mapping[str, Callable[[Any], Drawn]], rows: Sequence[str],
                  unsaid: Iterable[str] = ()) -> None:
         self._unsaid = frozenset(unsaid)
         self._fixed = {name: value for name, value in start.items() if name not in choices}
-        self._tie, self._pictures, self._rows, self._moving = tuple(tie), pictures, rows, False
+        self._labels, self._tie, self._pictures, self._rows, self._moving = labels, tuple(tie), pictures, rows, False
         self._doing, self._refused, self._illustrated = "compiling and running", "cannot run", bool(pictures)
         self._prepare_parts("running")
-        self._controls(names, choices, start, N, sizes)
+        self._controls(choices, start, N, sizes)
         compiled = {name: values for name, values in choices.items() if name not in PADDING}
-        self._offer = offer(tuple(names), compiled, {name: value for name, value in start.items() if name not in PADDING})
+        self._offer = offer(tuple(labels), compiled, {name: value for name, value in start.items() if name not in PADDING})
         self.engine = Engine(self._compute, self._deliver, neighbours=self._neighbours, ahead_below_s=AHEAD_BELOW_S,
                              prepare=self._translate)
         self.drawings = Engine(self._draw, self._deliver_drawing, ahead_below_s=SLOW_S, prepare=self._compute_first,
@@ -54,7 +54,8 @@ class Live(WaitingBox):
         super().__init__([*rows, self.status, ipywidgets.HBox([self.table, drawn], layout=BESIDE)])
         self._watch_views()
 
-    def _controls(self, names, choices, start, N, sizes):
+    def _controls(self, choices, start, N, sizes):
+        names = tuple(self._labels)
         kernel = kernels.get(names[0])
         meanings = PADDING | {p.name: p.meaning for p in kernel.parameters}
         self.sliders = {name: _slider(name, values, start[name], f"{name}: {meanings[name]}")
@@ -63,7 +64,8 @@ class Live(WaitingBox):
         self.size = _slider(self._size_name, sizes, N, SIZE.get(kernel.kind, "N: rows and columns of A, B and C"))
         self._name, self.choice, self.tied = names[0], None, None
         if len(names) > 1:
-            self.choice = ipywidgets.ToggleButtons(options=names, value=names[0], description="kernel", tooltip="Which kernel",
+            options = [(said, name) for name, said in self._labels.items()]
+            self.choice = ipywidgets.ToggleButtons(options=options, value=names[0], description="kernel", tooltip="Which kernel",
                                                    tooltips=[kernels.get(n).idea for n in names], layout=BUTTONS,
                                                    style={"button_width": "auto"})
         if self._tie:
@@ -107,7 +109,7 @@ class Live(WaitingBox):
         told = {k: v for k, v in self._fixed.items() if k not in self._unsaid}
         asked = told | dict(zip(self.sliders, values, strict=True))
         said = [f"{k} = N + {v}" if k in PADDING else f"{k} = {v}" for k, v in asked.items()]
-        return ", ".join([name, f"{self._size_name} = {N}", *said])
+        return ", ".join([self._labels[name], f"{self._size_name} = {N}", *said])
 
     def _compute(self, position):
         """Return the result and its facts: some are of the machine code, which takes time, too."""
@@ -150,7 +152,7 @@ class Live(WaitingBox):
             for step in (at + 1, at - 1):
                 if 0 <= step < len(choices):
                     near.append((name, N, *(choices[step] if i in group else v for i, v in enumerate(values))))
-        others = [o for o in (self.choice.options if self.choice else ()) if o != name]
+        others = [o for o in self._labels if o != name]
         return near + [(other, N, *values) for other in others]
 
     def _facts_of(self, value):
@@ -175,8 +177,8 @@ def _slider(name, options, value, words):
                                       continuous_update=True, layout={"width": "300px"})
 
 
-def live(kernel: str | Iterable[str], *, sliders: Mapping[str, Iterable[int]] | None = None, start: Mapping[str, int] | None = None,
-         N: int = 256, sizes: Iterable[int] = (64, 128, 256, 512), tie: Iterable[str] = (),
+def live(kernel: str | Iterable[str] | Mapping[str, str], *, sliders: Mapping[str, Iterable[int]] | None = None,
+         start: Mapping[str, int] | None = None, N: int = 256, sizes: Iterable[int] = (64, 128, 256, 512), tie: Iterable[str] = (),
          picture: Callable[[Any], Drawn] | Mapping[str, Callable[[Any], Drawn]] | None = None, rows: Iterable[str] = USUAL,
          constants: Mapping[str, int] | None = None) -> Live:
     """Put sliders on a kernel of the catalog.
@@ -184,8 +186,8 @@ def live(kernel: str | Iterable[str], *, sliders: Mapping[str, Iterable[int]] | 
     Parameters
     ----------
     kernel
-        One kernel, or several with the same parameters to choose between; one that multiplies, transposes or copies, or that
-        multiplies many vectors by one matrix.
+        One kernel, or several with the same parameters to choose between, by their names or with a label for each; one that multiplies,
+        transposes or copies, or that multiplies many vectors by one matrix.
     sliders
         Which parameters can be moved, and where; default all, with the catalog's choices. Values that break a rule
         are welcome: the widget says which rule, and why there is one. "lda", "ldb" and "ldc" add floats to each row.
@@ -208,7 +210,9 @@ def live(kernel: str | Iterable[str], *, sliders: Mapping[str, Iterable[int]] | 
     CourseError
         For an unknown kernel, slider or row, or a start that no slider can have.
     """
-    names = (kernel,) if isinstance(kernel, str) else tuple(kernel)
+    several = (kernel,) if isinstance(kernel, str) else kernel
+    labels = dict(several) if isinstance(several, Mapping) else {name: name for name in several}
+    names = tuple(labels)
     defaults = {p.name: p.default for p in kernels.get(names[0]).parameters}
     offered = sliders or {p.name: p.choices for p in kernels.get(names[0]).parameters if len(p.choices) > 1}
     known = defaults | dict.fromkeys(PADDING, 0)
@@ -223,4 +227,4 @@ def live(kernel: str | Iterable[str], *, sliders: Mapping[str, Iterable[int]] | 
         if value not in values:
             raise CourseError(f"{name} begins at {value}, but its slider has {', '.join(map(str, values))}: add it, or name a start")
     pictures = dict(picture) if isinstance(picture, Mapping) else {"": picture} if picture else {}
-    return Live(names, choices, begin, N, tuple(sizes), tie, pictures, check_rows(rows), constants)
+    return Live(labels, choices, begin, N, tuple(sizes), tie, pictures, check_rows(rows), constants)

@@ -42,7 +42,7 @@ def test_another_kernel_begins_anew_and_another_lane_does_not(opened):
     shown.slider("Lane that is watched").press("ArrowRight")
     shown.says(NAIVE)
     shown.radio("row from x").check(force=True)
-    assert "Predict, then play" in shown.says(r"computes rows 0 to 15 and columns 20 to 21 of C")
+    assert "Predict, then play" in shown.says(r"computes rows 16 to 31 and columns 20 to 21 of C")
     answers = re.findall(r"8\.5|\d+ per|[1-9]\d* sectors?", shown.told())
     assert answers == [], "they wait for the player"
     shown.press("End")

@@ -12,6 +12,7 @@ from cpu_tools import needs_c
 from nbclient import NotebookClient
 
 from course_lib import data
+from course_lib.arch import DEFAULT_DEVICE
 from course_lib.data.documents import LEE_CPU
 from course_lib.kernels import cpu_kernel
 from course_lib.lessons import cpu
@@ -87,9 +88,9 @@ def test_what_the_controls_show():
     assert counted[32, 4] > plain
     assert counted[16, 4] == cpu.lines_per_multiply_add(16, 128)
     assert counted[32, 16] == cpu.lines_per_multiply_add(32, 128)
-    assert [loops.count_blocks(16, cache=1024 * kib).fetched["C"] for kib in (3, 4)] == [7744, 1024]
-    assert 3 * 1024 in {size for _, size in play.CACHES}
-    said("fetch eight times as many lines", "they fetch 7,744 lines of C instead of 1,024")
+    assert [loops.count_blocks(16, cache=64 * lines).fetched["C"] for lines in (63, 64)] == [7296, 1024], "four blocks, and no line less"
+    assert all(loops.count_blocks(16, cache=64 * lines).fetched["A"] == 8192 for lines in (48, 63, 64)), "of A one block is enough"
+    said("fetch eight times as many lines", "In a cache of 63, your loops fetch 7,296 lines of C instead of 1,024", "have 64 lines")
 
 
 def test_a_picture_of_the_controls_says_its_numbers():
@@ -179,19 +180,25 @@ def test_the_time_is_not_the_count_of_lines():
 
 
 def test_longer_rows_give_the_blocks_their_time():
-    table = cpu.rows_apart()
-    assert [(row[0], row[1].split()[-1]) for row in table.rows] == [
-        (1024, "blocks"), (1024, "16"), (1040, "blocks"), (1040, "16"), (1040, "64")]
-    fewer, faster = ([float(row[column]) for row in table.rows] for column in (2, 4))
-    assert faster[1] == cpu.gain() < 1
-    assert fewer[1] < 1, "no fewer lines"
-    formula = crowding.COUNTED["ikj", 1024] / (crowding.ROWS * 1024**2 * float(cpu.lines_per_multiply_add(16, 1024)))
-    assert fewer[3] == round(formula, 2)
-    said(f"they fetch {fewer[3]:.1f} times fewer lines, and are {faster[3]:.1f} times as fast as ikj",
-         f"Blocks of 64 × 64 are even **{faster[4]:.1f} times as fast**", f"Yet {fewer[4]:.0f} times fewer lines did not make")
-    assert recorded.recording().label in table.caption
+    (_, plain, slow), (_, crowded, same) = crowding.found_at(crowding.COUNTED, 1024)
+    assert round(slow / same, 2) == cpu.gain() < 1
+    assert crowded > plain, "no fewer lines"
+    (_, padded, seconds), (_, blocks, faster), (_, large, fastest) = crowding.found_at(crowding.COUNTED, 1040)
+    assert padded == plain
+    assert abs(seconds / slow - 1) < 0.02, "ikj gains nothing by the addresses"
+    assert blocks == float(cpu.lines_per_multiply_add(16, 1024))
+    said(f"they fetch {plain / blocks:.2f} times fewer lines, and are {slow / faster:.1f} times as fast as ikj",
+         f"Blocks of 64 × 64 are even **{slow / fastest:.1f} times as fast**", f"Yet {plain / large:.0f} times fewer lines did not make")
+    assert recorded.recording().label in cpu.rows_apart().alt
     rounds = recorded.recording().find(what="conditions")[0]["rounds"]
     said(f"on matrices of 1024 × 1024, {rounds} times each")
+
+
+def test_the_first_bars_have_the_lines_of_the_model_in_which_they_lie_anywhere():
+    (_, plain, slow), (_, blocks, same) = crowding.found_at(crowding.ANYWHERE, 1024)
+    said(f"For 1024 × 1024 and 48 KiB, the first cache of the AMD EPYC, the same model says {plain / blocks:.2f} times fewer")
+    assert round(slow / same, 2) == cpu.gain()
+    assert cpu.lines_and_time().alt.endswith(f"ikj {plain:.4f} and {1e3 * slow:.1f} ms, 16 × 16 {blocks:.4f} and {1e3 * same:.1f} ms.")
 
 
 def test_every_row_has_several_rounds_and_its_spread():
@@ -221,6 +228,9 @@ def test_the_lines_with_sets_are_the_counters(program, apart):
     text = variants.six_loops(**parameters) if parameters else kernel
     counted = count_lines(text, A, B, C, beta=1.0, cache=crowding.first_cache())
     assert counted.total == crowding.COUNTED[program, apart]
+    if (program, apart) in crowding.ANYWHERE:
+        anywhere = count_lines(text, A, B, C, beta=1.0, cache=CacheShape(crowding.first_cache().size))
+        assert anywhere.total == crowding.ANYWHERE[program, apart]
     again = counted.fetched["C"] > 0.9 * counted.fetched["A"]
     assert again is (program == 64 or (program, apart) == (16, 1024) or program == "ikj"), "C for each k0; ikj fetches A and C once"
 
@@ -268,7 +278,7 @@ def best_gflops(r):
 def test_an_h200_multiplies_the_same_matrices():
     found, = data.load("ladder").find("cuBLAS", 1024)
     assert found.device == "NVIDIA H200"
-    said(f"multiplies matrices of this size in {1e3 * found.median_s:.3f} ms")
+    said(f"multiplies matrices of this size in {1e3 * found.median_s:.3f} ms", f"with {DEFAULT_DEVICE.sms} *multiprocessors*")
 
 
 def test_no_recording_lies_above_a_roof_that_it_is_printed_beside():

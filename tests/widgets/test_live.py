@@ -129,6 +129,16 @@ def test_one_of_several_kernels(front_door, wait_s):
     box.close()
 
 
+def test_several_kernels_may_have_labels(front_door, wait_s):
+    box = live({"sgemm_naive": "col from x", "sgemm_swapped": "row from x"}, sliders={"bx": (8, 16), "by": (8, 16)}, N=64)
+    assert box.choice.options == (("col from x", "sgemm_naive"), ("row from x", "sgemm_swapped"))
+    box.choice.value = "sgemm_swapped"
+    assert box.engine.settle(wait_s)
+    assert ("sgemm_swapped", 64, {"bx": 16, "by": 16}) in front_door
+    assert "row from x, N = 64" in box.status.value
+    box.close()
+
+
 def test_a_picture_is_drawn_from_the_result_with_its_words(front_door, wait_s):
     box = live("sgemm_naive", N=64,
                picture=lambda r: (bars({"x": r.block[0]}, unit="threads"), f"block of {r.block[0]}"))

@@ -1,28 +1,29 @@
 """The sets of the first cache: which lines of a block of B belong to the same one, and what that does to the count and to the time."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.patches import Rectangle
 
-from course_lib.lessons.cpu.recorded import label, ms, recording, row
+from course_lib.lessons.cpu.recorded import label, recording, row
 from course_lib.lessons.cpu.variants import LARGE, PADDED, YOURS
 from course_lib.model.cache_lines import CacheShape
-from course_lib.plots import Table, render, style
+from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 FLOAT = 4
 ROWS = 64                               # of C and of A, for which the lines below were counted
 BEST = YOURS | {"BI": 64, "BJ": 64, "BK": 64}
-# Lines that ROWS rows of C fetch for N = 1024 in the first cache with its sets, by program and by the floats from row to row, of A, B and C
-# alike. They depend
-# on no machine; tests/lessons/test_cpu.py counts them again.
-COUNTED = {("ikj", LARGE): 4_202_496, ("ikj", PADDED): 4_202_496, (16, LARGE): 4_718_592, (16, PADDED): 528_384,
-           (64, PADDED): 194_523}
-PROGRAMS = {"ikj": ("gemm_ikj", None), 16: ("six_loops", YOURS), 64: ("six_loops", BEST)}
+# Lines that ROWS rows of C fetch for N = 1024 in the first cache, by program and by the floats from row to row, of A, B and C alike: with
+# its sets, and if a line might lie anywhere. They depend on no machine; tests/lessons/test_cpu.py counts them again.
+ANYWHERE: dict[tuple[int | str, int], int] = {("ikj", LARGE): 4_202_496, (16, LARGE): 528_384}
+COUNTED: dict[tuple[int | str, int], int] = {
+    ("ikj", LARGE): 4_202_496, ("ikj", PADDED): 4_202_496, (16, LARGE): 4_718_592, (16, PADDED): 528_384, (64, PADDED): 194_523}
+PROGRAMS: dict[int | str, tuple[str, dict[str, int] | None]] = {
+    "ikj": ("gemm_ikj", None), 16: ("six_loops", YOURS), 64: ("six_loops", BEST)}
 
 
 def first_cache() -> CacheShape:
@@ -84,16 +85,52 @@ def _many(count: int) -> str:
     return f"{count} set" + "s" * (count != 1)
 
 
-def rows_apart() -> Table:
-    """Return a table of ikj and of blocks, with both distances of rows: lines counted with sets, and the recorded time."""
-    plain = row("gemm_ikj")["median_s"]
-    rows = []
-    for apart in (LARGE, PADDED):
-        for program in (name for name, there in COUNTED if there == apart):
-            kernel, parameters = PROGRAMS[program]
-            found = row(kernel, ld=apart, parameters=parameters)
-            name = "ikj, without blocks" if program == "ikj" else f"blocks of {program} × {program}"
-            fewer = COUNTED["ikj", LARGE] / COUNTED[program, apart]
-            rows.append((apart, name, f"{fewer:.2f}", ms(found)[1], f"{plain / found['median_s']:.2f}"))
-    header = ("a row begins after, floats", "loops", "times fewer lines than ikj", "time, ms", "times as fast as ikj")
-    return Table(header, rows, f"{LARGE} × {LARGE} matrices; lines counted in a model of the first cache, times {label()}")
+def found_at(counted: Mapping[tuple[int | str, int], int], apart: int) -> list[tuple[str, float, float]]:
+    """Return (loops, lines per multiply-add, seconds) of each program that was counted with rows so many floats apart."""
+    found = []
+    for program in (name for name, there in counted if there == apart):
+        kernel, parameters = PROGRAMS[program]
+        name = "ikj" if program == "ikj" else f"{program} × {program}"
+        found.append((name, counted[program, apart] / (ROWS * LARGE**2), row(kernel, ld=apart, parameters=parameters)["median_s"]))
+    return found
+
+
+@style.styled
+def lines_and_time() -> Picture:
+    """Draw what the model says of ikj and of blocks for N = 1024, when a line may lie anywhere in the first cache, beside the time."""
+    return _beside({LARGE: found_at(ANYWHERE, LARGE)}, "a line may lie anywhere")
+
+
+@style.styled
+def rows_apart() -> Picture:
+    """Draw the lines, now counted with sets, beside the time: rows of 1024 floats above, of 1040 below."""
+    return _beside({apart: found_at(COUNTED, apart) for apart in (LARGE, PADDED)}, "counted with sets")
+
+
+def _beside(groups: Mapping[int, Sequence[tuple[str, float, float]]], how: str) -> Picture:
+    ax = style.axes(width=8.6, height=1.3 + sum(0.55 + 0.42 * len(found) for found in groups.values()))
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    ax.remove()
+    panels = figure.subplots(len(groups), 2, sharex="col", squeeze=False, height_ratios=[len(found) for found in groups.values()])
+    for (left, right), (apart, found) in zip(panels, groups.items(), strict=True):
+        names, lines, seconds = zip(*found, strict=True)
+        _bars(left, names, lines, [f"{value:.4f}" for value in lines])
+        _bars(right, names, [1e3 * value for value in seconds], [f"{1e3 * value:.1f}" for value in seconds])
+        right.set_yticks([])
+        left.set_title(f"Rows {apart} floats apart", loc="left", fontsize=12)
+    panels[-1][0].set_xlabel(f"lines per multiply-add,\n{how}")
+    when = label().replace(", recorded", ",\nrecorded")
+    panels[-1][1].set_xlabel(f"ms for N = {LARGE},\n{when}")
+    said = "; ".join(f"rows {apart} floats apart: " + ", ".join(f"{name} {lines:.4f} and {1e3 * s:.1f} ms" for name, lines, s in found)
+                     for apart, found in groups.items())
+    return render(figure, f"Lines per multiply-add ({how}) and time of {LARGE} × {LARGE} matrices, {label()}: {said}.")
+
+
+def _bars(ax: Axes, names: Sequence[str], values: Sequence[float], said: Sequence[str]) -> None:
+    drawn = ax.barh(range(len(values)), values, color=[style.CYCLE[i] for i in range(len(values))], height=0.68)
+    ax.bar_label(drawn, said, padding=5, fontsize=12)
+    ax.set_yticks(range(len(values)), names, fontsize=12)
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+    ax.margins(x=0.26)

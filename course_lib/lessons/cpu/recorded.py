@@ -1,6 +1,5 @@
 """What was recorded on one core of a CPU: how fast it reads, and how far each program comes."""
 
-from itertools import pairwise
 from typing import Any
 
 from course_lib import data
@@ -105,15 +104,13 @@ def climb_rows() -> list[tuple[str, dict[str, Any]]]:
 
 @style.styled
 def climb() -> Picture:
-    """Draw the speed of the steps of the lesson, the factor of each step between its bars, and the fastest arithmetic as a line."""
+    """Draw the speed of the steps of the lesson, and the fastest arithmetic as a line."""
     roof, found = peak().gflops, climb_rows()
     speeds, at = [gflops(r) for _, r in found], range(len(found))
     ax = style.axes(width=7.6, height=4.0)
     drawn = ax.barh(at, speeds, color=style.BLUE, height=0.56)
     ax.bar_label(drawn, [f"{speed:.3g}" for speed in speeds], padding=5, fontsize=12)
     ax.texts[-1].set(ha="right", position=(-5, 0), color=style.text_on(style.BLUE))                   # inside its bar, away from the line
-    for below, (slow, fast) in enumerate(pairwise(speeds), 1):
-        ax.text(2, below - 0.5, f"× {fast / slow:.2g}", va="center", fontsize=11)
     ax.axvline(roof, color=style.INK, linestyle="--", linewidth=1.5)
     ax.text(roof - 3, -0.6, f"fastest measured, {roof:.0f}", ha="right", va="bottom", fontsize=12)
     ax.set_yticks(at, [f"{name}: {ms(r)[1]} ms" for name, r in found], fontsize=12)
