@@ -172,7 +172,7 @@ def test_a_kernel_that_does_not_compile():
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: run("sgemm_tile", A, B), "did you mean sgemm_tiled"),
     (lambda: run("nothing", A, B), "the kernels are"),
-    (lambda: run("missing.cu", A, B), "missing.cu cannot be read"),
+    (lambda: run("missing.cu", A, B), "the kernel file 'missing.cu' cannot be read"),
     (lambda: run(7, A, B), "there is no kernel 7"),
     (lambda: run("sgemm_tiled", A, B, BM=64), "at most 1024"),
     (lambda: run("sgemm_tiled", A, B, betta=2), "betta is no parameter of sgemm_tiled"),

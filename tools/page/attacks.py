@@ -1,4 +1,7 @@
-"""Write the table of attacks in docs/grading.md, class by class, with as many cases as pytest collects."""
+"""Write docs/grading.md's table of attacks, class by class.
+
+It has as many cases as pytest collects.
+"""
 
 import subprocess
 import sys
