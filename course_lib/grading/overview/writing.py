@@ -32,7 +32,8 @@ def overview(classroom: Classroom, names: bool = False) -> list[str]:
         tables[folder / "class_questions.csv"] = _csv(*item_rows(items))
     for path, text in tables.items():
         write(path, text)
-    return [f"{target}: {len(view.students)} students, {sum(bool(exercise.graded) for exercise in view.exercises)} exercises with results",
+    return [f"{target}: {len(view.students)} students, results of "
+            f"{sum(bool(exercise.graded) for exercise in view.exercises)} of {len(view.exercises)} exercises",
             *map(str, tables), *view.damaged]
 
 
