@@ -161,7 +161,8 @@ def test_what_the_readers_own_mistakes_are_told(mine):
     assert "Did threads return before the load?" in left.message
     full = "row < M && k0 + tx < K ? A[row * lda + k0 + tx] : 0.0f;"
     assert full in mine
-    unfilled = check(mine.replace(f"As[ty][tx] = {full}", f"if (row < M && k0 + tx < K) {{ As[ty][tx] = A[row * lda + k0 + tx]; }}")).findings[0]
+    filled = "if (row < M && k0 + tx < K) { As[ty][tx] = A[row * lda + k0 + tx]; }"
+    unfilled = check(mine.replace(f"As[ty][tx] = {full}", filled)).findings[0]
     assert unfilled.message.partition(". See")[0].endswith("fill the whole tile, with 0 beyond the matrix")
 
 

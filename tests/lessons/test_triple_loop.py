@@ -168,8 +168,9 @@ def test_the_factor_is_taken_apart_as_recorded():
     assert [seconds for _, seconds, _ in times.steps()] == [fast, padded_fast, less, slow]
     assert (padded.ldb, plain.ldb) == (1040, 1024), "16 floats that nobody uses"
     shown = triple_loop.scoreboard().alt
-    assert f"ikj: {fast:.3f} s; × {padded_fast / fast:.2f} (padding); ikj, padding: {padded_fast:.3f} s; × {order} (order); ijk, padding: " \
-        f"{less:.3f} s; × {rows} (no padding); ijk: {slow:.3f} s. From the first to the last × {slow / fast:.0f}. recorded" in shown
+    assert f"ikj: {fast:.3f} s; × {padded_fast / fast:.2f} (padding); ikj, padding: {padded_fast:.3f} s; × {order} (order); " \
+        f"ijk, padding: {less:.3f} s; × {rows} (no padding); ijk: {slow:.3f} s. From the first to the last " \
+        f"× {slow / fast:.0f}. recorded" in shown
     assert times.recorded_cpu() in shown
     assert f"`ikj` takes {100 * (padded_fast / fast - 1):.0f} % longer, which is less than its repeated times differ by." in PROSE
     assert all(padded_fast / fast < row["worst_s"] / row["best_s"] for row in (times.row("ikj", size) for size in turns.TIMED))
