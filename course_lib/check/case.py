@@ -45,7 +45,7 @@ def whole_tile_cases(tile: Tile) -> tuple[Case, ...]:
     whole = f"whole {_unit(tile)}s"
     return (
         Case(f"square, {whole}", M, N, K),       # where swapped and transposed show for what they are
-        Case(f"rectangular, {whole}", BM, 2 * BN, 3 * BK),
+        Case(f"rectangular, {whole}" if BK > 1 else f"{whole}, K is only 3", BM, 2 * BN, 3 * BK),
         Case("alpha and beta", M, N, K, alpha=1.5, beta=-0.5),
         Case("padded rows", 2 * BM, BN, 2 * BK, alpha=-2.0, beta=0.25, pad=5),
     )

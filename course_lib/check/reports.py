@@ -23,6 +23,7 @@ _KINDS = (
 _LOCAL_NAME = re.compile(r"_ZZ.*E(\d+)(\w+)")       # a variable in a function, as C++ compilers write it
 _PLACE = re.compile(r"(?:[\w$]+, )?line \d+: ")         # with which the simulator begins; a finding shows the line itself
 _BARRIER = re.compile(r"__syncthreads|bar\.sync|barrier")
+_LEAVES = re.compile(r"\breturn\s*;")
 _ORDERED = {"RAW": "reads with no barrier after the write", "WAR": "writes with no barrier after the read",
             "WAW": "writes with no barrier after another write"}
 
@@ -135,7 +136,9 @@ def _way_out(report: Report, address: int, lines: Sequence[str]) -> str:
             size = element_bytes(plain_name(variable.name), "\n".join(lines))
             if len(terms) > 1 and (address - variable.offset) // size % sum(terms) >= max(terms):
                 return "This is a word of the padding at the end of a row, which no element is stored in: is the index right?"
-    return "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix"
+    left = any(_LEAVES.search(line.split("//")[0]) for line in lines)
+    return "Shared memory holds whatever was there: fill the whole tile, with 0 beyond the matrix" + (
+        ". Did threads return before the load?" if left else "")
 
 
 def element_name(report: Report, address: int, lines: Sequence[str]) -> str:

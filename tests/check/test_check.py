@@ -207,7 +207,7 @@ def test_where_nothing_shows_the_line_the_store_is_not_accused():
 
 def test_a_kernel_whose_launch_tells_of_no_tile_is_tried_on_whole_blocks():
     names = [outcome.name for outcome in check(NAIVE).inputs]
-    assert names[:2] == ["square, whole blocks", "rectangular, whole blocks"]
+    assert names[:2] == ["square, whole blocks", "whole blocks, K is only 3"]
     assert not any("tile" in name for name in names)
     assert [outcome.name for outcome in check(TILED).inputs][1] == "rectangular, whole tiles"
 

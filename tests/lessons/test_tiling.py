@@ -13,6 +13,7 @@ from nbclient import NotebookClient
 from course_lib import kernels
 from course_lib.check import check
 from course_lib.errors import CourseError
+from course_lib.explorables.tiling import states
 from course_lib.lessons import tiling
 from course_lib.lessons.tiling import counts, times
 from course_lib.magic import from_cell
@@ -45,6 +46,7 @@ def test_the_picture_of_the_race_is_of_the_readers_own_kernel(mine):
     assert (first["warp"], first["spoilt"]) == (0, []), "the first warp to multiply finds its tiles whole"
     assert all(len(step["spoilt"]) == 32 for step in others), "and only that"
     assert len(shown.states["out"]["wrong"]) == 224
+    assert "So 224 are wrong." in PROSE
     assert shown.states["there"]["wrong"] == []
     with pytest.raises(CourseError, match="no __syncthreads"):
         tiling.overtaking("#define T 16")
@@ -135,7 +137,17 @@ def test_sixteen_requests_for_each_matrix_become_one_that_brings_twice_as_many_s
             [len({address // 32 for address in record.addresses if address >= 0}) for record in requests(result, array=name, load=True)]
             for result in (run("sgemm_naive", A, B, bx=16, by=16, trace=first), run(mine, A, B, trace=first)))
         assert (naive, tiled) == ([2] * 16, [4]), name
-    assert PROSE.count("Before, there were 16 requests, one for each k.") == PROSE.count("So it brings 4.") == 2
+    assert "one request for A and one for B, and not 16 each. But each brings 4 sectors, and not 2: 16 · ½ = 8" in PROSE
+
+
+def test_each_sector_is_loaded_eight_times_for_a_value_of_k_or_a_warp_each():
+    naive = [step["naive"]["sectors"] for step in states()["steps"] if step["kind"] == "multiply"]
+    for name, which in (("A", (5 * 32 + 8) // 8), ("B", 9 * 16 // 8)):
+        askers = [(k, warp) for k, part in enumerate(naive) for warp, sectors in enumerate(part[name]) if which in sectors]
+        assert len(askers) == 8, name
+        assert len({k for k, _ in askers}) == (8 if name == "A" else 1), "row 5: once for each k; B: once for each warp"
+    assert "asks for it once for each: 8 times" in PROSE
+    assert "All 8 warps of the block ask for the same two: each is loaded 8 times, too" in PROSE
 
 
 def test_what_the_readers_own_mistakes_are_told(mine):
@@ -143,6 +155,15 @@ def test_what_the_readers_own_mistakes_are_told(mine):
     assert unordered.kind == "hazard"
     assert "As[ty][tx] =" in mine.splitlines()[int(re.search(r"in line (\d+) and", unordered.message)[1]) - 1]
     assert "sum +=" in unordered.source_line
+    start = "    float sum = 0.0f;"
+    left = check(mine.replace(start, f"    if (row >= M || col >= N) return;\n{start}")).findings[0]
+    assert "sum +=" in left.source_line
+    assert "Did threads return before the load?" in left.message
+    full = "row < M && k0 + tx < K ? A[row * lda + k0 + tx] : 0.0f;"
+    assert full in mine
+    filled = "if (row < M && k0 + tx < K) { As[ty][tx] = A[row * lda + k0 + tx]; }"
+    unfilled = check(mine.replace(f"As[ty][tx] = {full}", filled)).findings[0]
+    assert unfilled.message.partition(". See")[0].endswith("fill the whole tile, with 0 beyond the matrix")
 
 
 def test_the_formula_is_what_is_counted_where_rows_of_the_tiles_are_whole_sectors():
@@ -210,8 +231,8 @@ def test_no_modelled_limit_stands_above_a_recorded_time():
 
 def test_no_closed_answer_is_told_by_its_title_or_by_the_cell_above_it():
     visible = {name: re.sub(r"</summary>.*?</details>", "", text, flags=re.DOTALL) for name, text in CELLS.items()}
-    for name in ("title", "watch", "break", "racy-told", "repair"):
-        assert not re.search(r"right answer|by luck|does the answer not show|came first|first warp to multiply", visible[name]), name
+    for name in ("title", "watch", "break", "optional-small-race", "racy-told", "repair"):
+        assert not re.search(r"right answer|by luck|224|does the answer not show|came first|first warp to multiply", visible[name]), name
 
 
 def test_the_traffic_is_sixteen_times_less_for_l1_and_the_same_for_dram():

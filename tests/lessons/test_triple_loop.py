@@ -165,18 +165,16 @@ def test_the_factor_is_taken_apart_as_recorded():
     slow, less, fast = times.row("ijk", plain)["best_s"], times.row("ijk", padded)["best_s"], times.row("ikj", plain)["best_s"]
     padded_fast = times.row("ikj", padded)["best_s"]
     order, rows = f"{less / padded_fast:.1f}", f"{slow / less:.1f}"
-    assert [seconds for _, seconds in times.steps()] == [fast, padded_fast, less, slow]
+    assert [seconds for _, seconds, _ in times.steps()] == [fast, padded_fast, less, slow]
     assert (padded.ldb, plain.ldb) == (1040, 1024), "16 floats that nobody uses"
     shown = triple_loop.scoreboard().alt
-    assert f"ikj: {fast:.3f} s; ikj, padding: {padded_fast:.3f} s: {padded_fast / fast:.2f} times as long; " \
-        f"ijk, padding: {less:.3f} s: {order} times as long; ijk: {slow:.3f} s: {rows} times as long. recorded" in shown
+    assert f"ikj: {fast:.3f} s; × {padded_fast / fast:.2f} (padding); ikj, padding: {padded_fast:.3f} s; × {order} (order); " \
+        f"ijk, padding: {less:.3f} s; × {rows} (no padding); ijk: {slow:.3f} s. From the first to the last " \
+        f"× {slow / fast:.0f}. recorded" in shown
     assert times.recorded_cpu() in shown
     assert f"`ikj` takes {100 * (padded_fast / fast - 1):.0f} % longer, which is less than its repeated times differ by." in PROSE
     assert all(padded_fast / fast < row["worst_s"] / row["best_s"] for row in (times.row("ikj", size) for size in turns.TIMED))
-    assert f"With padding, `ijk` takes {order} times as long as `ikj`." in PROSE
-    assert f"Now `ijk` takes {rows} times as long again." in PROSE
-    assert f"the {slow / fast:.0f} is a factor of {order} for the order of the loops, times {rows} for the place of the rows of B.** " \
-        f"The {100 * (padded_fast / fast - 1):.0f} % make up the rest." in PROSE
+    assert f"With padding, the order is worth {order}. Without it `ijk` loses another {rows}, and `ikj` nothing." in PROSE
     assert f"With padding, `ijk` still takes {order} times as long as `ikj`. Does it wait for lines?" in PROSE
     assert f"padding, then the order, {order} times, then no padding, {rows} times" in NOTES
     assert f"Of the {order} that are left" in NOTES
@@ -249,6 +247,18 @@ def test_the_recorded_bars_bear_out_the_prose():
     assert panel.title.endswith("AMD EPYC (family 26, model 2)")
     assert [[f"{time:.3g}" for time in panel.bars[order]] for order in ("ijk", "ikj")] == [
         [f"{2 / speed(order, size):.3g}" for size in turns.SHOWN] for order in ("ijk", "ikj")]
+
+
+def test_any_768_lines_would_let_a_column_of_512_stay():
+    first, = data.readings("cpu_orders").find(what="cache", level=1)
+    assert f"the first-level cache of this EPYC holds {1024 * first['kib'] // LINE_BYTES}" in PROSE
+    fetched = {(order, lines): sum(count_steps(loop_steps(order, 2, 512, 512), [(2, 512, 512), (512, 512, 512), (2, 512, 512)], 4,
+                                               CacheShape(64 * lines))) for order in ("ijk", "ikj") for lines in (544, 545)}
+    assert fetched["ijk", 544] > 10 * fetched["ikj", 544]
+    assert fetched["ijk", 545] == fetched["ikj", 545]
+    assert "512 + 32 + 1 = 545 lines" in PROSE
+    wider = speed("ijk", turns.SIZES[1]) / speed("ijk", turns.SIZES[2])
+    assert f"There, 16 unused floats per row of B make `ijk` {wider:.1f} times as fast" in PROSE
 
 
 def test_a_picture_says_how_many_times_as_fast_and_why_nothing_is_measured():

@@ -57,7 +57,7 @@ def prepare() -> None:
 
 
 def counted(launch: LaunchResult) -> Table:
-    """Return a table of what a launch did: its threads, and the bytes that were loaded and stored for them, in whole sectors.
+    """Return a table of what a launch did: its threads, and the sectors that were loaded and stored for them, and the bytes in these.
 
     Raises
     ------
@@ -71,5 +71,6 @@ def counted(launch: LaunchResult) -> Table:
         threads *= size
     rows = [("threads", threads)]
     for verb, kind in (("loaded", "load"), ("stored", "store")):
-        rows.append((f"bytes {verb}, in pieces of {SECTOR_BYTES}", SECTOR_BYTES * launch.count("sectors", kind)))
+        pieces = launch.count("sectors", kind)
+        rows += [(f"pieces of {SECTOR_BYTES} bytes {verb}", pieces), (f"bytes in the pieces {verb}", SECTOR_BYTES * pieces)]
     return Table(("what", "how many"), rows, f"{launch.kernel.name}, {launch.counters_label}")

@@ -78,21 +78,27 @@ def _told(panel, labels):
 
 
 @style.styled
-def steps_picture(steps: Sequence[tuple[str, float]], unit: str, note: str) -> Picture:
-    """Draw one bar of seconds per step, which says how many times as long as the bar above it takes."""
-    ax = style.axes(width=9.4, height=2.7)
-    said = [f"{seconds:.3f} s" for _, seconds in steps]
-    for number, ((_, before), (_, now)) in enumerate(pairwise(steps), start=1):
-        said[number] += f": {now / before:.{1 if now > 2 * before else 2}f} times as long"
-    places = range(len(steps))
-    ax.barh(places, [seconds for _, seconds in steps], height=0.68, color=[COLOURS[name[:3]] for name, _ in steps])
-    for y, (_, seconds), words in zip(places, steps, said, strict=True):
-        ax.annotate(words, (seconds, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=13)
-    ax.set_yticks(places, [name for name, _ in steps], fontsize=13)
+def steps_picture(steps: Sequence[tuple[str, float, str]], unit: str, note: str) -> Picture:
+    """Draw one bar of seconds per step, between two bars the factor and what changes, and beside all of them the whole factor."""
+    ax = style.axes(width=9.4, height=3.4)
+    names, seconds, changes = zip(*steps, strict=True)
+    places, most, last = range(len(steps)), max(seconds), len(steps) - 1
+    said = [f"{now:.3f} s" for now in seconds]
+    between = [f"× {now / before:.{1 if now > 2 * before else 2}f} ({change})"
+               for (before, now), change in zip(pairwise(seconds), changes, strict=False)]
+    ax.barh(places, seconds, height=0.5, color=[COLOURS[name[:3]] for name in names])
+    for y, now, words in zip(places, seconds, said, strict=True):
+        ax.annotate(words, (now, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=13)
+    for y, words in enumerate(between):
+        ax.text(0.25 * most, y + 0.5, words, va="center", fontsize=13)
+    ax.plot([1.22 * most, 1.26 * most, 1.26 * most, 1.22 * most], [0, 0, last, last], color=style.GREY)
+    whole = f"× {seconds[-1] / seconds[0]:.0f}"
+    ax.text(1.28 * most, last / 2, whole, va="center", fontsize=13)
+    ax.set_yticks(places, names, fontsize=13)
     ax.set_xlabel(f"{unit}\n{note}", fontsize=12)
-    ax.set(xlim=(0, 1.6 * max(seconds for _, seconds in steps)), ylim=(len(steps) - 0.5, -0.5))
-    told = "; ".join(f"{name}: {words}" for (name, _), words in zip(steps, said, strict=True))
-    return render(ax, f"Bars, {unit}, each compared with the one above it. {told}. {note}.")
+    ax.set(xlim=(0, 1.42 * most), ylim=(last + 0.5, -0.5))
+    told = "; ".join(part for y in places for part in (f"{names[y]}: {said[y]}", *between[y:y + 1]))
+    return render(ax, f"Bars, {unit}, and between two bars the factor. {told}. From the first to the last {whole}. {note}.")
 
 
 def in_sets(rows: int, distance: int) -> np.ndarray:

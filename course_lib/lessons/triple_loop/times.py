@@ -89,11 +89,11 @@ def speed(order: str, size: Size) -> float:
     return size.flops / row(order, size)["best_s"] / 1e9
 
 
-def steps() -> list[tuple[str, float]]:
-    """Return the recorded seconds of ikj and ijk at N = 1024; from each to the next either the padding or the order changes."""
+def steps() -> list[tuple[str, float, str]]:
+    """Return the recorded seconds of ikj and ijk at N = 1024, and what changes from each to the next: the padding or the order."""
     padded, plain = TIMED
-    four = (("ikj", plain), ("ikj", padded), ("ijk", padded), ("ijk", plain))
-    return [(order + (", padding" if size is padded else ""), row(order, size)["best_s"]) for order, size in four]
+    four = (("ikj", plain, "padding"), ("ikj", padded, "order"), ("ijk", padded, "no padding"), ("ijk", plain, ""))
+    return [(order + (", padding" if size is padded else ""), row(order, size)["best_s"], change) for order, size, change in four]
 
 
 def scoreboard() -> Picture:
