@@ -207,7 +207,8 @@ def test_the_prose_says_what_was_recorded():
     assert [row[2] for row in scores] == ["5.9%", "15.0%", "14.7%", "15.3%", "100.0%"]
     plain, four, padded, tiled = (float(row[1]) for row in scores[:4])
     bound = 1e3 * counts.wavefronts(counts.multiplied(16, 1)) * 4096**3 / WARP / DEFAULT_DEVICE.sms / (1e6 * DEFAULT_DEVICE.clock_mhz)
-    for said in (f"that takes {plain:.0f} ms", f"{plain / four:.1f} times as fast", f"at least {bound:.1f} of the {padded} ms", f"It takes {tiled} ms, nearly the same",
+    for said in (f"that takes {plain:.0f} ms", f"{plain / four:.1f} times as fast", f"at least {bound:.1f} of the {padded} ms",
+                 f"It takes {tiled} ms, nearly the same",
                  "only 14.7 % of the library's speed"):
         assert said in PROSE, said
     coalesced, padded = (data.load("lee").find(name, 4096)[0].median_s for name in ("sgemm_coalesced", "sgemm_padded"))

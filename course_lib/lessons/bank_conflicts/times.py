@@ -3,7 +3,15 @@
 from typing import Any
 
 from course_lib import data
-from course_lib.lessons.bank_conflicts.counts import N_TIMED, each, multiplied, per_multiply_add, recorded_transposition, transposed, wavefronts
+from course_lib.lessons.bank_conflicts.counts import (
+    N_TIMED,
+    each,
+    multiplied,
+    per_multiply_add,
+    recorded_transposition,
+    transposed,
+    wavefronts,
+)
 from course_lib.plots import Table
 
 TILE, TILE_OF_PRODUCT = 32, 16
