@@ -50,12 +50,12 @@ def transposition_times() -> Table:
 
 def product_scoreboard() -> Table:
     """Return the recorded times of the product without and with padding, and percent of the library's speed."""
-    library, side = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds, TILE_OF_PRODUCT
+    library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
     found = [("coalesced (lesson 05), which is PAD = 0", recorded_product(0)),
              ("padded, PAD = 4", recorded_product(4)), ("padded, PAD = 1", recorded_product(1)),
-             ("tiled (lesson 04)", data.in_turns("sgemm_tiled", BM=side, BN=side, BK=side))]
+             ("tiled (lesson 04)", data.tiled())]
     rows = [(name, f"{1e3 * row['median_s']:.1f}", f"{library / row['median_s']:.1%}") for name, row in found]
     rows.append(("NVIDIA's library, cuBLAS", f"{1e3 * library:.1f}", "100.0%"))
     return Table(("kernel", "recorded, ms", "speed, % of cuBLAS"), rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, "
-                 f"{data.readings('together').label}, {data.spread(row for _, row in found)}, "
-                 f"to {data.clocks(row for _, row in found)}; cuBLAS recorded on {data.load('ladder').date}")
+                 f"{data.readings('together').label}, {data.spread(row for _, row in found)}; "
+                 f"cuBLAS recorded on {data.load('ladder').date}")
