@@ -151,7 +151,7 @@ def test_the_prose_says_what_was_recorded_of_copies():
     said(f"the time grows by only {steps[0]:.0f} %", f"now the time grows by {steps[1]:.0f} %")
     stored = evaluate("copy_strided", 4096, {"stride": 4}, backend="sim").count("sectors", "store") / (4096 / 32)
     assert stored == 4
-    said(f"With the {stored:g} sectors of each store, from {16 + stored:g} to {32 + stored:g}")
+    said(f"With the {stored:g} sectors of each store, they go from {16 + stored:g} to {32 + stored:g}")
     together, apart = (experiments.us(what="loads", VEC=1, LOADS=4, TOGETHER=order) for order in (1, 0))
     said(f"Four loads that are issued before the first store take {together:.0f} µs; one after another they take {apart:.0f}")
     said(f"takes {us(1)} µs with offset 0, {us(1, 1)} µs with offset 1, which touches five sectors, and {us(1, 8)} µs with offset 8")
