@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from course_lib.data.readings import NAMES as READINGS
-from course_lib.data.readings import Readings, in_turns, readings
+from course_lib.data.readings import Readings, in_turns, readings, tiled
 from course_lib.data.records import Record, Recording, clocks, loads, spread
 
-__all__ = ["READINGS", "Readings", "Record", "Recording", "clocks", "in_turns", "load", "names", "readings", "spread"]
+__all__ = ["READINGS", "Readings", "Record", "Recording", "clocks", "in_turns", "load", "names", "readings", "spread", "tiled"]
 
 FOLDER = Path(__file__).parent
 

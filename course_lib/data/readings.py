@@ -66,3 +66,12 @@ def in_turns(kernel: str, **parameters: int) -> dict[str, Any]:
     1979
     """
     return readings("together").find(kernel=kernel, N=4096, parameters=parameters, padding=0, shared=0, along=False)[0]
+
+
+def tiled() -> dict[str, Any]:
+    """Return the row of coalescing.json with the time of lesson 04's kernel: tiles of 16 × 16, N = 4096. Every lesson says this one.
+
+    >>> tiled()["median_s"]
+    0.017636
+    """
+    return readings("coalescing").find(what="product", variant="tiled", TILE=16, N=4096, padding=0)[0]

@@ -151,7 +151,8 @@ function drawLabels(pen, view, where) {
   };
   const beside = view.narrow ? view.width : banks.x - text;
   const colours = state.swizzled ? "each element in the colour of the bank it is stored in" : "each word in the colour of its bank";
-  heading(where.tile, state.swizzled ? "the matrix's tile" : `${state.array}[${tile}][${size}]`, [colours, "coloured by bank"], beside);
+  const below = digitsOf(view, where) ? [`${colours}; number = bank`, "number and colour = bank"] : [colours, "coloured by bank"];
+  heading(where.tile, state.swizzled ? "the matrix's tile" : `${state.array}[${tile}][${size}]`, below, beside);
   heading(banks, "32 banks of shared memory", ["each bank serves one word per tick", "one word per tick each"], view.width);
   for (const row of [0, tile / 2, tile - 1]) write(pen, view, row, where.tile.x - 5, where.tile.y + (row + 0.5) * where.tile.cell + 0.35 * text, { size: 0.86, align: "right" });
   const every = banks.slot < 1.1 * text ? 4 : 2;
@@ -232,6 +233,12 @@ function drawWords(pen, view, where) {
   });
 }
 
+/** How large the numbers in the tile are, or 0 where there is no room for them. */
+function digitsOf({ text }, { tile }) {
+  const digits = Math.min(0.8 * tile.cell, text);
+  return digits < 7 ? 0 : digits;
+}
+
 /** The words of the access, each with the number of its bank where there is room, one frame around each run of neighbours, and their row or column. */
 function drawAsked(pen, view, where) {
   const { scene, hover, text, turn } = view, asked = new Map(scene.words.map(w => [`${w.row},${w.column}`, w]));
@@ -250,8 +257,8 @@ function drawAsked(pen, view, where) {
     pen.stroke();
   }
   const [name, which] = sideOf(scene), middle = which.reduce((a, b) => a + b) / which.length + 0.5, { tile } = where;
-  const digits = Math.min(0.8 * tile.cell, text);
-  if (digits >= 7) for (const { row, column, bank } of asked.values()) {
+  const digits = digitsOf(view, where);
+  if (digits) for (const { row, column, bank } of asked.values()) {
     const { x, y, w, h } = inTile(where, column, row);
     write(pen, { ...view, ink: bank < DARK_BANKS && !view.dark ? "#fff" : "#000" }, bank, x + w / 2, y + h / 2 + 0.36 * digits, { size: digits / text, align: "center", weight: 600 });
   }

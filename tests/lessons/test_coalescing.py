@@ -149,9 +149,13 @@ def test_the_prose_says_what_was_recorded_of_copies():
     said(f"copies 2²⁶ floats in {us(1)} µs", f"needs {us(8)} µs", f"The copy with stride 8 took {us(8)} µs")
     steps = [100 * (us(2 * stride) / us(stride) - 1) for stride in (1, 4)]
     said(f"the time grows by only {steps[0]:.0f} %", f"now the time grows by {steps[1]:.0f} %")
-    wide = experiments.us(what="copy", stride=1, offset=0, VEC=4)
-    said(f"the copy touches as many sectors in all, with a quarter of the requests, and takes {wide:.0f} instead of {us(1)} µs")
-    assert evaluate("copy_strided", 4096, {"VEC": 4}, backend="sim").count("sectors") == 4096 / 8
+    stored = evaluate("copy_strided", 4096, {"stride": 4}, backend="sim").count("sectors", "store") / (4096 / 32)
+    assert stored == 4
+    said(f"With the {stored:g} sectors of each store, they go from {16 + stored:g} to {32 + stored:g}")
+    together, apart = (experiments.us(what="loads", VEC=1, LOADS=4, TOGETHER=order) for order in (1, 0))
+    said(f"Four loads that are issued before the first store take {together:.0f} µs; one after another they take {apart:.0f}")
+    said(f"takes {us(1)} µs with offset 0, {us(1, 1)} µs with offset 1, which touches five sectors, and {us(1, 8)} µs with offset 8")
+    assert f"with four floats per lane the copy takes {experiments.us(what='copy', stride=1, offset=0, VEC=4):.0f} µs" in LECTURE
     assert 4 * device("H200").l2_bytes < 4 * experiments.COPIED == 256 * 2**20 < 5 * device("H200").l2_bytes
 
 
@@ -184,6 +188,7 @@ def test_line_29_alone_is_a_quarter_and_sectors_alone_are_nothing():
     assert coalescing.line_29_ms() == 18.3
     assert f"the same, line 29 changed: {coalescing.line_29_ms()}" in repr(coalescing.line_29_chart())
     down, along = (data.readings("coalescing").find(what="count", variant=v, TILE=16, padding=0)[0] for v in ("down", "along"))
+    said(f"At N = {down['N']} a profiler counted")
     said(f"only {100 * (1 - along['l2_sectors_read'] / down['l2_sectors_read']):.0f} % fewer sectors")
     in_vain = down["load_sectors"] - along["load_sectors"]
     assert down["l2_sectors_read"] - along["l2_sectors_read"] < 0.1 * in_vain, "most of them were in the L1"
@@ -200,6 +205,7 @@ def test_where_rows_of_b_begin_decides_the_sectors_of_the_first_request():
     tx, ty = np.tile(np.arange(16), 2), np.repeat([0, 1], 16)
     along, down = ([model.sectors(4 * (row * (128 + pad) + col)) for pad in range(9)] for row, col in ((ty, tx), (tx, ty)))
     assert along == [4, *[5] * 7, 4]
+    assert model.sectors(4 * (2 * 128 + tx + 1 + 128 * ty)) == 6, "the first row begins inside a sector"
     assert down == [16, 18] * 4 + [16], "an odd ldb: two lane pairs lie across a boundary"
     assert model.sectors(4 * ((2 + ty) * 129 + tx)) == 6, "further down, both rows can begin inside a sector"
 
@@ -255,6 +261,8 @@ def test_check_names_the_line_of_the_uncoalesced_load():
 @pytest.mark.parametrize("N", [256, 1024, 4096])
 def test_l1_wavefronts_of_b_are_what_its_addresses_give_at_any_of_the_lessons_n(N):
     tx, ty = np.tile(np.arange(16), 2), np.repeat([0, 1], 16)
+    assert [len(np.unique(4 * at // 128)) for at in (tx * N + ty, ty * N + tx)] == [16, 2], "lines"
+    said("the load in line 29 touches 16, one per row, and that in line 26 touches 2")
     assert model.l1_wavefronts(4 * (tx * N + ty)) == 16
     assert model.l1_wavefronts(4 * (ty * N + tx)) == 2
 
@@ -280,6 +288,7 @@ def test_the_scoreboard_and_what_is_said_of_it():
     said(f"the time by only {100 * (1 - down / naive):.0f} %")
     assert 1 - along / down == pytest.approx(0.25, abs=0.01), "and the time by a quarter"
     assert [row[3] for row in coalescing.scoreboard().rows] == ["10.6%", "11.0%", "14.7%", "15.3%", "100.0%"]
+    assert data.tiled() == experiments.product("tiled", 4096), "the time that lessons 06 and 08 say, too"
     for name, variant in (("sgemm_naive", "naive"), ("sgemm_uncoalesced", "down"), ("sgemm_tiled", "tiled")):
         other = 1e3 * products.recorded_product(name).seconds
         assert products.product_ms(variant) == pytest.approx(other, rel=0.005), "as other lessons say"

@@ -37,6 +37,15 @@ def per_multiply_add(result: RunResult, what: str = "wavefronts", kind: str = "l
     return WARP * result.count(what, kind) / (result.M * result.N * result.K)
 
 
+def wavefronts(result: RunResult) -> float:
+    """Return the wavefronts of shared memory, loads and stores, per multiply-add of a warp.
+
+    >>> wavefronts(multiplied(16, 4))
+    1.6875
+    """
+    return per_multiply_add(result) + per_multiply_add(result, kind="store")
+
+
 def least_padding(TILE: int) -> int:
     """Return the smallest padding with which a warp's loads from the tile of a transposition have no conflicts.
 

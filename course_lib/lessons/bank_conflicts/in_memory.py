@@ -31,6 +31,7 @@ def rows_in_banks() -> Picture:
     for panel, pitch in enumerate(PITCHES):
         top = panel * (ROWS + 3.2)
         ax.text(0, top - 0.35, f"tile[32][{pitch}]", weight="bold", va="bottom")
+        ax.text(BANKS, top - 0.35, "number = word", fontsize=11, ha="right", va="bottom")
         for word in range(ROWS * pitch):
             row, column = element_at(word, pitch)
             line, bank = divmod(word, BANKS)
