@@ -257,8 +257,6 @@ def test_the_prose_says_what_was_recorded():
     assert f"The third stage adds {100 * (of[3] / of[2] - 1):.0f} %" in told
     steps = {count: recorded(count, LARGE, dram=True) for count in (2, 3)}
     assert f"its steps take {steps[3]:,.0f} cycles, and {steps[2]:,.0f} with two stages" in told
-    clocks = [times.row_of(times.N, "dgemm_stages", count)["clock_mhz"] for count in of]
-    assert clocks[-1] < 0.95 * min(clocks[:-1]), "with five stages the GPU lowered it"
     peak, product = multiply_cycles(128, 128, 16), recorded(3, LARGE, copies="zeros")
     assert f"need {peak:,} of its {product:,.0f} cycles, or {100 * peak / product:.0f} %" in told
     assert f"reach {100 * of[3] / (2e-6 * DMMA_RATE * 132 * 1980):.0f} % of their 67 TFLOP/s" in told
@@ -283,4 +281,4 @@ def test_the_gain_ends_where_the_law_says_for_the_large_tile():
 def test_the_scoreboard_holds_the_recording():
     board = stages.scoreboard()
     assert [row[1] for row in board.rows] == [0, 1, 2, 3, 4, ""]
-    assert board.rows[2][2:] == ("1,965", f"{times.speed('dgemm_stages', 3):.1f}", "73%")
+    assert board.rows[2][2:] == (f"{times.speed('dgemm_stages', 3):.1f}", "73%")
