@@ -53,7 +53,7 @@ def best_split(N: int, tile: str = "128 × 128") -> dict[str, Any]:
 
 
 def shares_recorded() -> Table:
-    """Return a table of one kernel with whole tiles, the best number of blocks per tile, and even shares: k-steps of the busiest, and times."""
+    """Return a table of one kernel with whole tiles, several blocks per tile, and even shares: k-steps of the busiest, and times."""
     rows = []
     for tile, N in product(STEP, SHOWN):
         whole, split, even = time_of(N, "1", tile), best_split(N, tile), time_of(N, "even", tile)
