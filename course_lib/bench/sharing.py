@@ -32,7 +32,7 @@ ALONE = 120_000                             # bytes of shared memory with which 
 TURNS, TRIAL_S = 5, 0.004
 LAUNCHES, BLOCKS = 100, 132
 LAUNCHED = ((512, 512, 512), (128, 128, 4096), (16, 16, 16896))     # M, N, K: at most two blocks for a tile; three or four; all of them
-RIGHT, ARRIVAL, FIRST_ENDS = "right", "added in order of arrival", "first block ends"          # some of the variants
+RIGHT, FLAG_UP, ARRIVAL, FIRST_ENDS = "right", "collect leaves the flag up", "added in order of arrival", "first block ends"
 ADDS = "        if (row < M && col < N) atomicAdd(&C[row * ldc + col], alpha * sum);\n"
 ENDED_BY_FIRST = {        # lines of the kernel, and what stands there when the first block of a tile ends it
     "        if (last < steps) {      // a later block ends this tile\n":
@@ -77,7 +77,7 @@ def variants() -> Iterator[tuple[str, str]]:
     yield "collect without its barrier", _with(text, {"    __syncthreads();             // nobody reads before it is there\n": ""})
     yield "collect without waiting", _with(text, {"        while (atomicAdd(&ready[who], 0) == 0) __nanosleep(20);\n": ""})
     yield "collect without its fence", _with(text, {"        __threadfence();         // the flag is read before the sums are\n": ""})
-    yield "collect leaves the flag up", _with(text, {"        ready[who] = 0;          // for the next launch\n": ""})
+    yield FLAG_UP, _with(text, {"        ready[who] = 0;          // for the next launch\n": ""})
     yield "collect without __ldcg", _with(text, {"__ldcg(&partial[who][thread])": "partial[who][thread]"})
     yield ARRIVAL, text[:begin] + ADDS + text[end:]
     yield FIRST_ENDS, _with(text, ENDED_BY_FIRST)

@@ -16,7 +16,7 @@ from course_lib.bench.choices import judge
 from course_lib.bench.fingerprint import code_only, fingerprint, stale
 from course_lib.bench.race import groups, mean
 from course_lib.bench.search import search
-from course_lib.bench.sharing import ARRIVAL, FIRST_ENDS, RIGHT
+from course_lib.bench.sharing import ARRIVAL, FIRST_ENDS, FLAG_UP, RIGHT
 from course_lib.blank import is_blank
 from course_lib.check import check
 from course_lib.errors import CourseError
@@ -33,7 +33,7 @@ from course_lib.run import run
 from course_lib.widgets.compute import evaluate
 from tools import my_course
 
-HARMLESS = ("collect without its fence", "collect leaves the flag up", "collect without __ldcg")      # or so it seems to `check`
+HARMLESS = ("collect without its fence", FLAG_UP, "collect without __ldcg")      # or so it seems to `check`
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "19_busy.ipynb"
 CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
@@ -127,8 +127,8 @@ def test_what_there_was_to_find_in_the_picture():
 
 def test_the_story_of_the_title():
     tuned = {N: times.best_before(N) for N in (513, 4096)}
-    library = {r.N: r.gflops for r in data.load("wang").find("cuBLAS", dtype="float32")}
-    assert [f"{tuned[N] / library[N]:.0%}" for N in (4096, 513)] == ["90%", "62%"]
+    library = {row["N"]: 2 * row["N"]**3 / row["library"] / 1e9 for row in groups(data.readings("race").rows)["float32 squares"]}
+    assert [f"{tuned[N] / library[N]:.0%}" for N in (4096, 513)] == ["91%", "63%"]
     table = {row[0]: row for row in busy.scoreboard().rows}
     assert float(table[4096][1]) / float(table[4096][3]) == pytest.approx(0.9, abs=0.015), "about 90 % by the lesson's own table, too"
     wide = ("sgemm_warp_tile", tuple(get("sgemm_warp_tile").check(WM=32, WN=64).items()))
@@ -198,7 +198,9 @@ def test_only_two_of_four_orders_make_blocks_wait_one_after_another():
 
 @pytest.mark.slow
 def test_check_finds_who_does_not_wait_and_no_missing_fence():
-    said = {row[0]: row[1] for row in busy.left_out().rows}
+    rows = busy.left_out().rows
+    said = {row[0]: row[1] for row in rows}
+    assert {row[0] for row in rows if "cannot show" in row} == {FLAG_UP}
     assert said == {RIGHT: "right", "leave without its fence": "right", "leave without its barrier": "order",
                     "collect without its barrier": "order", "collect without waiting": "order", **dict.fromkeys(HARMLESS, "right"),
                     ARRIVAL: "not tried"}
@@ -208,7 +210,7 @@ def test_check_finds_who_does_not_wait_and_no_missing_fence():
 
 
 def test_a_flag_that_is_left_up_is_found_where_a_launch_begins_with_it():
-    text = busy.even_with("collect leaves the flag up")
+    text = busy.even_with(FLAG_UP)
     second = text.replace("ready[BLOCKS];", "ready[BLOCKS] = {1, 1, 1, 1, 1, 1, 1};")
     assert second != text
     assert check(second).findings[0].kind == "order"
@@ -251,8 +253,7 @@ def test_the_scoreboard():
     squares = groups(readings.rows)["float32 squares"]
     assert len(squares) == 22
     assert mean(squares) == pytest.approx(1.05, abs=0.015)
-    library = {r.N: r.gflops for r in data.load("wang").find("cuBLAS", dtype="float32")}
-    before = [max(line.get(N, 0) for line in times.speeds_before().values()) / library[N] for N in (row["N"] for row in squares)]
+    before = [times.best_before(row["N"]) * 1e9 * row["library"] / (2 * row["N"]**3) for row in squares]
     assert f"{np.exp(np.mean(np.log(before))):.2f}" == "0.82"
     assert f"{1 - (513 / 576) ** 2:.0%}" == "21%"
     small, = (row["parameters"] for row in squares if row["N"] == 513)
@@ -267,14 +268,30 @@ def test_the_scoreboard():
 
 
 def test_recorded_shares():
-    rows = {row[0]: row for row in busy.shares_recorded().rows}
-    fewer, faster = ({N: float(row[i]) for N, row in rows.items()} for i in (3, 6))
-    assert (rows[513][2], fewer[513], faster[513]) == ("65 → 13", 5, pytest.approx(2, abs=0.2))
-    assert fewer[1409] == 1.8
-    assert faster[1409] >= 1.6
-    assert (fewer[2048], faster[2048]) == (1, 1)
-    assert all(0.7 < faster[N] / fewer[N] < 1.1 for N in times.SHOWN[1:])
+    rows = {row[:2]: row for row in busy.shares_recorded().rows}
+    large, small = times.STEP
+    fewer, faster = ({key: float(row[i]) for key, row in rows.items()} for i in (4, 8))
+    assert (rows[large, 513][3], fewer[large, 513], faster[large, 513]) == ("65 → 13", 5, pytest.approx(2, abs=0.2))
+    assert fewer[large, 1409] == 1.8
+    assert faster[large, 1409] >= 1.6
+    assert (fewer[large, 2048], faster[large, 2048]) == (1, 1)
+    assert all(0.7 < faster[tile, N] / fewer[tile, N] < 1.1 for tile, N in rows if N > 513)
+    assert all(faster[tile, 513] / fewer[tile, 513] < 0.75 for tile in times.STEP)
     assert {row["wrong"] for row in data.readings("sharing").find(kind="time")} == {0}
+    assert rows[small, 513][5] == "19"
+    faster_split = [(tile, N) for tile, N in rows if times.best_split(N, tile)["median_s"] < times.time_of(N, "even", tile)["median_s"]]
+    assert faster_split == [(large, 513)]
+    assert times.best_split(513)["share"] == "5"
+
+
+def test_eight_blocks_per_tile_take_as_long_as_whole_tiles():
+    eight, whole = times.time_of(1025, "8"), times.time_of(1025, "1")
+    assert f"{1e6 * eight['median_s']:.0f}" == f"{1e6 * whole['median_s']:.0f}" == "112"
+    found = {blocks: sharing(1025, 1025, 1025, (128, 128, 8), blocks) for blocks in (eight["blocks"], 132)}
+    assert [balance_of(f.by_block, f.steps, 132).left for f in found.values()] == [643, 131]
+    assert times.busiest_steps(1025, eight["blocks"]) == 81
+    for words in ("take 112 µs, as long as whole tiles", "has only 81 k-steps", "643 partial sums", "and even shares 131"):
+        assert words in PROSE
 
 
 def blocks_of_tiles(M, N, K):
