@@ -108,22 +108,38 @@ def test_the_task_has_one_answer_if_by_is_16_or_more(kernel, best):
 
 
 def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
-    taken = []
-    for covers, *found in first_kernel.warp_times().rows:
+    taken, each = [], []
+    for covers, sectors, stretches, *found in first_kernel.warp_times().rows:
         shape = tuple(map(int, re.findall(r"\d+", covers)))
-        for kernel, (block, ms) in zip(counts.KERNELS, (found[:2], found[2:]), strict=True):
+        assert stretches == shape[0] + 1
+        assert (sectors == stretches) is (shape[0] >= 4), "from four rows on"
+        for kernel, (block, ms, per_stretch) in zip(counts.KERNELS, (found[:3], found[3:]), strict=True):
             bx, by = map(int, re.findall(r"\d+", block))
             assert counts.warp_in_c(kernel, bx, by) == shape
-            assert ms == f"{1e3 * times.seconds_by_block(kernel)[bx, by]:.1f}"
-        taken.append([float(ms) for ms in found[1::2]])
-    assert all(abs(swapped / naive - 1) < 0.02 for naive, swapped in taken), "the prose says: within 2 %"
-    assert all(list(column) == sorted(column) for column in zip(*taken, strict=True)), "from line to line"
-    flat = {block: times.seconds_by_block("naive")[block] for block in ((32, 8), (256, 1))}
-    assert flat[256, 1] > 1.1 * flat[32, 8], "warps of a single row: the time also depends on the block"
+            assert 2 * counts.counted(kernel, bx, by).sectors_per_request() == sectors
+            seconds = times.seconds_by_block(kernel)[bx, by]
+            assert (ms, per_stretch) == (f"{1e3 * seconds:.1f}", f"{1e3 * seconds / stretches:.2f}")
+        taken.append([float(ms) for ms in found[1::3]])
+        each += [float(ms) for ms in found[2::3]]
+    assert all(abs(swapped / naive - 1) < 0.02 for naive, swapped in taken[1:]), "the prose says: within 2 %"
+    assert all(list(column) == sorted(column) for column in zip(*taken[1:], strict=True)), "from line to line"
+    assert f"It is {min(each[2:]):.1f} to {max(each[2:]):.1f} ms for each stretch" in CELLS["warp-times-told"]
+    padded = first_kernel.padded_ms()
+    assert f"takes {padded} ms for its 17 stretches, or {padded / 17:.1f} ms each" in CELLS["warp-times-told"]
+
+
+def test_warps_of_a_single_row_touch_the_sectors_of_four_rows_and_take_another_time():
+    flat = [seconds for kernel in counts.KERNELS for (bx, by), seconds in times.seconds_by_block(kernel).items()
+            if counts.warp_in_c(kernel, bx, by)[0] == 1]
+    single, _, four, *_ = first_kernel.warp_times().rows
+    assert single[1] == four[1] == 5
+    assert [float(single[4]), float(single[7])] == [round(1e3 * end(flat), 1) for end in (min, max)]
+    assert f"take {single[4]} to {single[7]} ms instead of {four[4]}" in CELLS["warp-times-told"]
+    assert max(flat) > 1.1 * min(flat), "the time also depends on the block"
 
 
 def test_padded_rows_leave_the_sectors_and_change_the_time():
-    (_, before, bare), (_, after, padded) = first_kernel.padded_rows().rows
+    (_, _, before, bare), (_, _, after, padded), (*_, naive), (*_, control) = first_kernel.padded_rows().rows
     assert before == after == "17", "counted by the profiler at N = 1024"
     for pitch in (4096, 4100):
         B = [pitch * k + np.array([c, c + 1]) for k in range(64) for c in range(0, 32, 2)]
@@ -132,6 +148,9 @@ def test_padded_rows_leave_the_sectors_and_change_the_time():
     assert f"({bare} ms is from another recording" in CELLS["padded-explained"]
     assert "*Row from x* still touches 17 sectors per step" in CELLS["places-told"]
     assert f"take {float(bare) - float(padded):.0f} of {float(bare):.0f} ms away" in CELLS["padded-explained"]
+    assert f"it takes {control} instead of {naive} ms" in CELLS["padded-explained"]
+    ratios = [times.padded(padding)["median_s"] / times.padded(padding, "naive")["median_s"] for padding in (times.PADDING, 0)]
+    assert f"now takes {ratios[0]:.2f} times as long, and no longer {ratios[1]:.1f} times" in CELLS["padded-explained"]
     assert float(bare) - float(padded) > 0.7 * (float(bare) - 1e3 * times.seconds("naive")), "most of what row from x loses"
     assert "four unused floats" in CELLS["places-told"]
     assert times.PADDING == 4

@@ -3,13 +3,14 @@
 from typing import Any
 
 from course_lib import data
-from course_lib.arch import WARP
+from course_lib.arch import SECTOR_BYTES, WARP
 from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted
 from course_lib.plots import Table, bars, render
 from course_lib.plots.picture import Picture
 
 N_TIMED, N_PROFILED = 4096, 1024
-THREADS, HEIGHTS = 256, (2, 4, 8, 16, 32)     # of each block in the table of shapes; rows of C that a warp covers
+THREADS, HEIGHTS = 256, (1, 2, 4, 8, 16, 32)  # of each block in the table of shapes; rows of C that a warp covers
+FLOATS = SECTOR_BYTES // 4                    # of a sector
 PADDING = 4                                   # unused floats after each row
 SIZES = (256, 512, 1024, 2048, 4096)
 CPU, INITIAL = (0.06, 0.64, 7.17, 156.19, 1311.08), (0.13, 0.13, 0.19, 0.45, 3.60)       # Lee's slides: one CPU thread; a GTX 690
@@ -51,22 +52,29 @@ def seconds_by_block(kernel: str, N: int = N_TIMED) -> dict[tuple[int, int], flo
 
 
 def warp_times() -> Table:
-    """Return a table of the recorded times of both kernels in the blocks that give their warps the same shapes."""
+    """Return a table of the recorded times of both kernels in the blocks that give their warps the same shapes.
+
+    From A a warp wants one number in each of its rows, from B neighbours in one row: these are the stretches.
+    """
     rows = []
     for high in HEIGHTS:
-        wide, row = WARP // high, []
+        wide, stretches = WARP // high, high + 1
+        shape = f"{high} row{'s' * (high > 1)}, {wide} column{'s' * (wide > 1)}".replace(" ", "\u00a0")
+        row = [shape, high + max(1, wide // FLOATS), stretches]
         for kernel, bx in (("naive", wide), ("swapped", high)):
             block = bx, THREADS // bx
-            row += [f"{bx}\u00a0×\u00a0{block[1]}", f"{1e3 * seconds_by_block(kernel)[block]:.1f}"]
-        rows.append((f"{high} rows, {wide} column{'s' * (wide > 1)}".replace(" ", "\u00a0"), *row))
-    header = ("a warp covers, of C", *(what for said in SAID.values() for what in (f"{said}: block", "ms")))
+            ms = 1e3 * seconds_by_block(kernel)[block]
+            row += [f"{bx}\u00a0×\u00a0{block[1]}", f"{ms:.1f}", f"{ms / stretches:.2f}"]
+        rows.append(tuple(row))
+    header = ("a warp covers, of C", "sectors per step", "stretches",
+              *(what for said in SAID.values() for what in (f"{said}: block", "ms", "ms per stretch")))
     found = data.load("shapes")
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {found.label}, {data.spread(found.find(N=N_TIMED))}")
 
 
-def padded(padding: int) -> dict[str, Any]:
-    """Return the recorded time of *row from x* in blocks of 16 × 16, with unused floats after each row of A and of B."""
-    row, = data.readings("coalescing").find(what="product", N=N_TIMED, variant="swapped", TILE=16, padding=padding)
+def padded(padding: int, kernel: str = "swapped") -> dict[str, Any]:
+    """Return the recorded time of the naive or the swapped kernel in blocks of 16 × 16, with unused floats after each row of A and of B."""
+    row, = data.readings("coalescing").find(what="product", N=N_TIMED, variant=kernel, TILE=16, padding=padding)
     return row
 
 
@@ -80,15 +88,16 @@ def padded_ms() -> float:
 
 
 def padded_rows() -> Table:
-    """Return what *row from x* touched in a step and took, without and with unused floats after each row of A and of B."""
+    """Return what both kernels touched in a step and took, without and with unused floats after each row of A and of B."""
     found, rows = data.readings("coalescing"), []
-    for padding in (0, PADDING):
-        counted_there, = found.find(what="count", N=N_PROFILED, variant="swapped", TILE=16, padding=padding)
+    timed = [(kernel, padding) for kernel in ("swapped", "naive") for padding in (0, PADDING)]
+    for kernel, padding in timed:
+        counted_there, = found.find(what="count", N=N_PROFILED, variant=kernel, TILE=16, padding=padding)
         sectors = counted_there["load_sectors"] * WARP / N_PROFILED**3
-        rows.append((padding, f"{sectors:g}", f"{1e3 * padded(padding)['median_s']:.1f}"))
-    how = data.spread(padded(padding) for padding in (0, PADDING))
-    return Table(("unused floats after each row", "sectors per step", "ms"), rows,
-                 f"{SAID['swapped']}, blocks of 16 × 16, {N_TIMED} × {N_TIMED} matrices, {found.label}, {how}; "
+        rows.append((SAID[kernel], padding, f"{sectors:g}", f"{1e3 * padded(padding, kernel)['median_s']:.1f}"))
+    how = data.spread(padded(padding, kernel) for kernel, padding in timed)
+    return Table(("kernel", "unused floats after each row", "sectors per step", "ms"), rows,
+                 f"blocks of 16 × 16, {N_TIMED} × {N_TIMED} matrices, {found.label}, {how}; "
                  f"sectors counted by a profiler for {N_PROFILED} × {N_PROFILED}")
 
 
