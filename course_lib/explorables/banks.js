@@ -236,7 +236,7 @@ function drawWords(pen, view, where) {
 /** How large the numbers in the tile are, or 0 where there is no room for them. */
 function digitsOf({ text }, { tile }) {
   const digits = Math.min(0.8 * tile.cell, text);
-  return digits < 7 ? 0 : digits;
+  return digits < 0.86 * text ? 0 : digits;
 }
 
 /** The words of the access, each with the number of its bank where there is room, one frame around each run of neighbours, and their row or column. */

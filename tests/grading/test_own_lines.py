@@ -75,8 +75,7 @@ PLAIN, BLOCK = "const int tx = threadIdx.x, ty = threadIdx.y;", "blockIdx.y * gr
 MAPPINGS = {
     "blocks that go on": (PLAIN, BLOCK, "gridDim.x * gridDim.y"), "the last block first": (PLAIN, f"tiles - 1 - ({BLOCK})", "tiles"),
     "blocks along z": (PLAIN, f"blockIdx.z * gridDim.x * gridDim.y + {BLOCK}", "gridDim.x * gridDim.y * gridDim.z"),
-    "one block does it all": (PLAIN, f"{BLOCK} ? tiles : 0", "1"), "threads in one row": ("const int tx = t % BN, ty = t / BN;",
-    BLOCK, "tiles"),
+    "threads in one row": ("const int tx = t % BN, ty = t / BN;", BLOCK, "tiles"),
     "warps along columns": ("const int ty = t % BM, tx = t / BM;", BLOCK, "tiles"),
     "lanes that turn round": ("const int ty = t / BN, tx = ty % 2 ? BN - 1 - t % BN : t % BN;", BLOCK, "tiles"),
 }
