@@ -1,6 +1,11 @@
-"""Every other product of the catalog, at its default tile, against Nsight Compute's counters on an H200 (tests/data/h200_products.json)."""
+"""Every other product of the catalog, at its default tile, against Nsight Compute's counters on an H200 (tests/data/h200_products.json).
+
+NVRTC does not always make the same code of a text: of sgemm_stream_k, 4 of 39 processes got one shared load of two floats more (NVRTC 13.5,
+Linux, 2026-11-27), and none of 26 without address-space randomisation. A count that differs is therefore taken again in new processes.
+"""
 
 import json
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +36,18 @@ def cases():
 
 @pytest.mark.sampled(test=2, slow=24)
 @pytest.mark.parametrize("row", list(cases()))
-def test_requests_sectors_and_wavefronts_are_the_hardwares(row):
+def test_requests_sectors_and_wavefronts_are_the_hardwares(row, monkeypatch, tmp_path):
+    ours, measured = compared(row)
+    for number in range(3):               # a fault of ours is in all of them
+        if ours != measured:
+            monkeypatch.setenv("COURSE_CACHE", str(tmp_path / str(number)))
+            with get_context("spawn").Pool(1) as process:
+                ours, measured = process.apply(compared, (row,))
+    assert ours == measured
+
+
+def compared(row):
+    """Return the simulator's counters and those measured, as far as the simulator claims them."""
     A, B, C = matrices(row["shape"], row["padding"], get(row["kernel"]).dtype)
     ours = run(row["kernel"], A, B, C, alpha=1.5, beta=0.5, backend="sim")
     measured = dict(zip(RECORD["counters"], row["measured"], strict=True))
@@ -42,7 +58,7 @@ def test_requests_sectors_and_wavefronts_are_the_hardwares(row):
     instructions, wavefronts = row.get("by_ldsm", (0, 0))
     assert ours.counters[LDSM] == instructions
     measured[WAVEFRONTS] += wavefronts
-    assert {n: ours.counters[NAMES[n]] for n in measured} == measured
+    return {n: ours.counters[NAMES[n]] for n in measured}, measured
 
 
 def test_every_product_was_recorded():
