@@ -125,7 +125,7 @@ def hand_over() -> Picture:
     ways = {f"the {name} block ends a tile": turns(shared, steps, name == "first") for name in ("last", "first")}
     figure = Figure(figsize=(9.6, 4.4), dpi=style.DPI, layout="constrained")
     FigureCanvasAgg(figure)
-    told = [f"{tiles} tiles of {steps} k-steps on {blocks} blocks, time from the bottom up; an arrow leads to the block that ends the tile."]
+    told = [f"{tiles} tiles of {steps} k-steps on {blocks} blocks, time from the bottom up; arrows lead to the block that ends a tile."]
     panels = figure.subplots(1, 2, sharey=True)
     for ax, (title, found) in zip(panels, ways.items(), strict=True):
         done = max(turn.end for mine in found for turn in mine)
