@@ -75,6 +75,6 @@ def choice_by_size(sizes: Sequence[int]) -> Picture:
     rows = {N: race.find(dtype="float32", M=N, N=N, K=N, beta=0, TRANSA=0, TRANSB=0)[0] for N in sizes}
     chosen = {N: 2e-9 * N**3 / choose(N).seconds for N in sizes}
     others = {name: {N: 2e-9 * N**3 / row[key] for N, row in rows.items()}
-              for name, key in (("its best in the race", "ours"), ("cuBLAS", "library"))}
+              for name, key in (("the best in the race", "ours"), ("cuBLAS", "library"))}
     ax = chosen_speeds(chosen, others, style.axes(width=7.6, height=4.4), label=f"cuBLAS and the race {race.label}")
     return render(ax, describe_choice(chosen, others, at=tuple(sizes)))

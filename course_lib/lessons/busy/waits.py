@@ -118,6 +118,7 @@ def describe_turns(found: Sequence[Sequence[Turn]]) -> str:
     return " ".join(said)
 
 
+@style.styled
 def hand_over() -> Picture:
     """Draw a few tiles on blocks with even shares in time, once when the last block of a tile ends it, once when the first does."""
     tiles, steps, blocks = EXAMPLE
