@@ -1,4 +1,4 @@
-"""A search for the fastest tiles that can be watched: rules discard, a modelled bound orders and prunes, times decide.
+"""A search for the fastest tiles, step by step: rules discard, a modelled bound orders and prunes, times decide.
 
 `bounds` works out, for a size, the least time of each candidate from counters of small simulated launches (`data/candidates.json`, made by
 `python -m tools record candidates`); `search` goes through the candidates with those bounds and with times that somebody measured.

@@ -1,4 +1,4 @@
-"""The search for tiles: what it discards breaks a rule, what it prunes cannot win, and its picture shows the step."""
+"""The search for tiles: what it discards breaks a rule, what it prunes cannot win."""
 
 import math
 
@@ -8,9 +8,7 @@ import pytest
 from course_lib import data, kernels
 from course_lib.bench.search import DEPTHS, KERNEL, SIDE, TRIED, bounds, broken, candidates, recorded_times, search
 from course_lib.errors import CourseError
-from course_lib.lessons.busy.search_steps import describe_search, search_step
 from course_lib.model.bound import Work
-from course_lib.plots import render
 from course_lib.run import run
 from course_lib.run.bound import work_of
 
@@ -101,38 +99,9 @@ def test_counts_at_another_size_are_those_of_a_launch_of_that_size():
         assert math.isclose(getattr(guessed, name), getattr(launched, name)), name
 
 
-def test_the_picture_has_a_cell_for_each_candidate_and_a_point_for_each_try():
+def test_how_many_are_timed():
+    """As docs/sweeps.md says."""
     found = search(1024)
-    end = len(found.steps) - 1
-    ax = search_step(found, end)
-    right = ax.figure.axes[1]
-    shades = np.asarray(ax.images[0].get_array())
-    assert [int((shades == shade).sum()) for shade in range(5)] == [0, 96, 31, 16, 1], "open, discarded, pruned, tried, best"
-    assert shades[10, 4] == 4, "64 × 64, 16 with 16 × 16 threads"
-    assert len([text for text in ax.texts if text.get_text()]) == found.tried
-    points = [line.get_xydata().tolist()[0] for line in right.lines if len(line.get_xdata()) == 1]
-    best = 1e6 * np.array([found.steps[-1].bounds[found.best], found.all_times[found.best]])
-    assert any(np.allclose(point, best) for point in points)
-    assert len([line for line in right.lines if len(line.get_xdata()) == len(found.steps[-1].pruned)]) == 2, "ticks and hollow points"
-    assert "17 tried" in describe_search(found, end)
-    assert "<img" in render(ax, describe_search(found, end))._repr_html_(), "as the player shows it"
-    assert describe_search(found, end).endswith("by the model.")
-
-
-def test_the_player_shows_the_step_it_stands_at():
-    from course_lib.lessons.busy.search_steps import search_player
-    found = search(1024)
-    player = search_player(found, start=10)
-    try:
-        assert "try 6" in player.image.value
-        assert "<img" in player.image.value
-        assert player.static_text().startswith("A player of 23 steps")
-    finally:
-        player.close()
-
-
-def test_the_first_picture_has_neither_times_nor_bounds():
-    ax = search_step(search(1024), 0)
-    assert not [text for text in ax.texts if text.get_text()]
-    assert np.asarray(ax.images[0].get_array()).shape == (12, 12)
-    assert not np.asarray(ax.images[0].get_array()).any()
+    assert (found.tried, len(found.all_times), len(found.candidates)) == (17, 48, 144)
+    assert search(256).tried == 45
+    assert found.all_times[found.best] == min(found.all_times.values())

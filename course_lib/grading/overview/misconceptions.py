@@ -56,7 +56,7 @@ KINDS = {
                          "What is right for the sizes that I tried is right for all.",
                          "10_any_size", "Read: where a block leaves the matrix"),
     "order": Misconception("right only while blocks run one after another", "Blocks run in the order of their numbers.",
-                           "19_busy", "Optional: would a test notice?"),
+                           "19_busy", "Break it: a mistake on purpose"),
     "error": Misconception("the function raises an error", "None of this course: the message names the line."),
     "ended": Misconception("no result within time or memory", "None that the check can see: ask for the loop that takes so long."),
     "memory": Misconception("more memory than grading allows", "None that the check can see: ask for the array that is so large."),

@@ -7,18 +7,26 @@ from matplotlib.ticker import MaxNLocator
 
 from course_lib.lessons.busy.counts import shares_of
 from course_lib.model.busiest_work import balance_of
-from course_lib.model.stream_k import Piece, Sharing, sharing
+from course_lib.model.stream_k import Piece, sharing
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 from course_lib.run import RunResult
 
-EXAMPLE = (3, 5, 4)              # tiles, k-steps per tile and blocks of the first picture
 SMALL_TILE = {"BM": 32, "BN": 32, "WM": 16, "WN": 32, "TM": 4, "TN": 4, "WIDE": 1, "RESIDENT": 1}      # of the sliders
 MOST_TOLD = 18                   # columns whose pieces have room for words
 
 
+def draw_piece(ax: Axes, x: int, bottom: int, piece: Piece, left: bool, width: float = 0.84, told: str = "") -> None:
+    """Draw a piece in the column of its block, hatched where its sums are left to another block."""
+    ax.bar(x, piece.steps, bottom=bottom, width=width, color=style.CYCLE[piece.tile % len(style.CYCLE)], edgecolor=style.INK, linewidth=0.7,
+           hatch="///" if left else None, alpha=0.55 if left else 1.0)
+    if told:
+        ax.text(x, bottom + piece.steps / 2, told, ha="center", va="center", fontsize=10, color=style.INK, linespacing=1.05,
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.2})
+
+
 @style.styled
-def draw_shares(shared: Sequence[Sequence[Piece]], steps: int, ax: Axes | None = None, *, arrows: bool = False) -> Axes:
+def draw_shares(shared: Sequence[Sequence[Piece]], steps: int, ax: Axes | None = None) -> Axes:
     """Draw what each block computes: one patch per piece, in the order of blocks and pieces.
 
     Parameters
@@ -27,26 +35,14 @@ def draw_shares(shared: Sequence[Sequence[Piece]], steps: int, ax: Axes | None =
         The pieces of each block, in its order.
     steps
         k-steps of a tile. A piece that does not reach the last of them is hatched: its sums are left to a later block.
-    arrows
-        Draw one from each piece that is left to the piece that ends its tile.
     """
     ax = style.axes(ax, width=9.6, height=3.6)
-    ends = {}
     for x, mine in enumerate(shared):
         bottom = 0
         for piece in mine:
-            left, colour = piece.last < steps, style.CYCLE[piece.tile % len(style.CYCLE)]
-            ax.bar(x, piece.steps, bottom=bottom, width=0.84, color=colour, edgecolor=style.INK, linewidth=0.7,
-                   hatch="///" if left else None, alpha=0.55 if left else 1.0)
-            if len(shared) <= MOST_TOLD:
-                told = f"tile {piece.tile}\n{piece.first} … {piece.last - 1}" if piece.steps > 1 else f"tile {piece.tile}: {piece.first}"
-                ax.text(x, bottom + piece.steps / 2, told, ha="center", va="center", fontsize=10, color=style.INK, linespacing=1.05,
-                        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.2})
-            if not left:
-                ends[piece.tile] = x, bottom + piece.steps / 2
+            told = f"tile {piece.tile}\n{piece.first} … {piece.last - 1}" if piece.steps > 1 else f"tile {piece.tile}: {piece.first}"
+            draw_piece(ax, x, bottom, piece, piece.last < steps, told=told if len(shared) <= MOST_TOLD else "")
             bottom += piece.steps
-    if arrows:
-        _arrows(ax, shared, steps, ends)
     ax.set(xlabel="block", ylabel="k-steps", xlim=(-0.6, len(shared) - 0.4))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     if len(shared) <= MOST_TOLD:
@@ -54,20 +50,10 @@ def draw_shares(shared: Sequence[Sequence[Piece]], steps: int, ax: Axes | None =
     return ax
 
 
-def _arrows(ax: Axes, shared: Sequence[Sequence[Piece]], steps: int, ends: dict[int, tuple[int, float]]) -> None:
-    for x, mine in enumerate(shared):
-        bottom = 0
-        for piece in mine:
-            if piece.last < steps:
-                to, height = ends[piece.tile]
-                ax.annotate("", (to - 0.43, height), (x + 0.43, bottom + piece.steps / 2),
-                            arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 2})
-            bottom += piece.steps
-
-
 def describe_shares(shared: Sequence[Sequence[Piece]], steps: int) -> str:
     """Return the alternative text of `draw_shares`.
 
+    >>> from course_lib.model.stream_k import Sharing
     >>> describe_shares(Sharing(1, 4, 2).by_block, 4)
     'Block 0: tile 0, k-steps 0 to 1, left to a later block. Block 1: tile 0, k-steps 2 to 3.'
     """
@@ -76,16 +62,6 @@ def describe_shares(shared: Sequence[Sequence[Piece]], steps: int) -> str:
         parts = [f"tile {p.tile}, k-steps {p.first} to {p.last - 1}{', left to a later block' if p.last < steps else ''}" for p in mine]
         said.append(f"Block {number}: {'; '.join(parts) or 'nothing'}.")
     return " ".join(said)
-
-
-def hand_over() -> Picture:
-    """Draw three tiles on four blocks, and which block leaves its sums to which."""
-    tiles, steps, blocks = EXAMPLE
-    shared = Sharing(tiles, steps, blocks).by_block
-    ax = draw_shares(shared, steps, arrows=True)
-    told = f"{tiles} tiles of {steps} k-steps on {blocks} blocks, each computed from the bottom up."
-    arrows = "An arrow leads from each part that is left to the block that ends its tile, which is always the next one here."
-    return render(ax, f"{told} {describe_shares(shared, steps)} {arrows}")
 
 
 def what_blocks_did(kernel: str, M: int = 48, N: int = 48, K: int = 40) -> Picture:
