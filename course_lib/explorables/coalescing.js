@@ -120,7 +120,7 @@ function outline(pen, { x, y, w, h }, colour, wide, alpha = 1) {
 function within(pen, { memory }, act) {
   pen.save();
   pen.beginPath();
-  pen.rect(memory.x - 1.5, memory.y - 2, memory.w + 3, memory.rows * memory.pitch + 2);
+  pen.rect(memory.x - 1.5, memory.y - 4, memory.w + 3, memory.rows * memory.pitch + 4);
   pen.clip();
   act();
   pen.restore();
@@ -143,17 +143,17 @@ function drawMemory(pen, view, where, now) {
   const below = memory.y + (Math.round(memory.rows) - 1) * memory.pitch + memory.high + 1.35 * text;
   const grey = values.walk && values.pad ? [`Grey: the ${values.pad > 1 ? plural(values.pad, "unused float") : "unused float"} at the end of the row above.`] : [];
   const captions = [
-    ["Box: a sector, 32 bytes. Thin frame around four of them: a cache line.", "Box: a sector. Frame around four: a cache line."],
+    ["Box: a sector, 32 bytes. Between two long strokes: a cache line, four sectors.", "Between two long strokes: a cache line."],
     values.walk ? [`The beginning of each row of B.${grey.map(words => ` ${words}`).join("")}`, ...grey] : ["Each row goes on where the row above ends. Left: the number of its first byte.", "Each row goes on where the row above ends."],
   ];
   pen.font = `400 ${Math.round(text)}px ${view.fontFamily}`;
   captions.forEach((words, i) => write(pen, view, words.find(some => pen.measureText(some).width < memory.w) ?? words.at(-1), memory.x, below + 1.35 * i * text, { most: memory.w }));
 }
 
-/** A strong frame around each sector that is touched, and around each cache line a thin one. */
+/** A strong frame around each sector that is touched, and a long stroke where a cache line begins or ends. */
 function drawFrames(pen, view, where, now) {
   within(pen, where, () => {
-    for (const { box } of piecesOf(where, LINE)) outline(pen, { ...box, y: box.y - 2, h: box.h + 4 }, view.ink, 1, 0.55);
+    for (const { box: { x, y, w, h } } of piecesOf(where, LINE)) for (const at of [x, x + w]) fill(pen, { x: at - 0.8, y: y - 4, w: 1.6, h: h + 8 }, view.ink);
     for (const { index, box } of piecesOf(where, SECTOR)) if (now.sectors.has(index)) outline(pen, box, view.ink, 2);
   });
 }

@@ -235,7 +235,7 @@ def test_with_tiles_of_sixteen_the_picture_of_the_product_takes_sixteen_wavefron
     for PAD, width, fronts in ((0, 16, 16), (1, 4, 1)):
         access = states()[key_of("sgemm_padded", 16, PAD)]["accesses"]["load"]
         assert (access["width"], max(word[3] for word in access["words"])) == (width, fronts)
-    assert "and There are four groups, so 16 wavefronts" in PROSE
+    assert "There are four groups, so 16 wavefronts" in PROSE
     assert "They bring the words for four steps of the loop along k, so they are 4 wavefronts per step" in PROSE
     widths = [states()[key_of("sgemm_padded", 16, PAD)]["accesses"]["load"]["width"] for PAD in (0, 4)]
     assert widths == [16, 16], "PAD = 4 has the same loads as PAD = 0"

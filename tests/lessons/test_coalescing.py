@@ -163,7 +163,7 @@ def test_the_chart_of_the_strides_has_all_sectors_and_a_line_through_the_last(mo
     assert list(copies.get_xdata()) == sectors
     times = list(copies.get_ydata())
     assert [tuple(end) for end in in_proportion.get_xydata()] == [(0, 0), (36, times[-1])]
-    share = [us / (times[-1] * x / 36) for x, us in zip(sectors, times, strict=True)]
+    share = [experiments.copy_us(stride) / x for stride, x in zip(strides.STRIDES, sectors, strict=True)]
     assert share == sorted(share, reverse=True), "closer to the line from point to point"
     said(f"in proportion, stride 1 would take {times[-1] * 8 / 36:.0f}. It takes {times[0]:.0f}")
     assert (at_once.get_xdata()[0], round(at_once.get_ydata()[0])) == (8, 129)
