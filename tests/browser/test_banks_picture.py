@@ -142,7 +142,8 @@ def test_the_player_plays_stops_steps_and_scrubs_by_keyboard_and_mouse(opened):
     shown.button("Play").wait_for()
     shown.canvas.focus()
     for key, pattern in (("Home", "Predict"), ("ArrowRight", "wait at their banks"), ("ArrowRight", "Wavefront 1: 16 banks of 32"),
-                         ("ArrowRight", "2 wavefronts"), ("ArrowLeft", "Wavefront 1"), ("End", "2 wavefronts"), ("Home", "Predict"), ("Space", "2 wavefronts")):
+                         ("ArrowRight", "2 wavefronts"), ("ArrowLeft", "Wavefront 1"), ("End", "2 wavefronts"), ("Home", "Predict"),
+                         ("Space", "2 wavefronts")):
         shown.page.keyboard.press(key)
         shown.says(pattern)
     shown.button("Back").click()

@@ -16,7 +16,6 @@ from nbclient import NotebookClient
 from course_lib import cp, data, kernels, model
 from course_lib.arch import device
 from course_lib.check import check
-from course_lib.errors import CourseError
 from course_lib.lessons import coalescing
 from course_lib.lessons.coalescing import experiments, products, strides
 from course_lib.lessons.coalescing.columns import LEADING
@@ -145,8 +144,8 @@ def test_the_main_path_has_one_topic():
 
 def test_the_prose_says_what_was_recorded_of_copies():
     us = coalescing.recorded_us
-    said(f"copies 2²⁶ floats that lie side by side in {us(1)} µs", f"With stride 1 it takes {us(1)} µs", f"With stride 8 the copy takes {us(8)} µs",
-         f"The copy with stride 8 took {us(8)} µs")
+    said(f"copies 2²⁶ floats that lie side by side in {us(1)} µs", f"With stride 1 it takes {us(1)} µs",
+         f"With stride 8 the copy takes {us(8)} µs", f"The copy with stride 8 took {us(8)} µs")
     together, apart = (experiments.us(what="loads", VEC=1, LOADS=4, TOGETHER=order) for order in (1, 0))
     said(f"and takes {together:.0f} µs", f"account for at most {together:.0f} of the {us(1)} µs", f"the same copy takes {apart:.0f} µs")
     said(f"takes {us(1, 1)} µs with offset 1, which touches five sectors, and {us(1, 8)} µs with offset 8, which touches four",
