@@ -147,7 +147,7 @@ def test_the_prose_says_what_was_recorded_of_copies():
     said(f"copies 2²⁶ floats that lie side by side in {us(1)} µs", f"With stride 1 it takes {us(1)} µs",
          f"With stride 8 the copy takes {us(8)} µs", f"The copy with stride 8 took {us(8)} µs")
     together, apart = (experiments.us(what="loads", VEC=1, LOADS=4, TOGETHER=order) for order in (1, 0))
-    said(f"and takes {together:.0f} µs", f"account for at most {together:.0f} of the {us(1)} µs", f"the same copy takes {apart:.0f} µs")
+    said(f"and takes {together:.0f} µs", f"account for at most {together:.0f} of the {us(1)} µs", f"the copy takes {apart:.0f} µs")
     said(f"takes {us(1, 1)} µs with offset 1, which touches five sectors, and {us(1, 8)} µs with offset 8, which touches four",
          f"longer than the {us(1)} µs with offset 0")
     assert f"with four floats per lane the copy takes {experiments.us(what='copy', stride=1, offset=0, VEC=4):.0f} µs" in LECTURE
