@@ -1,4 +1,4 @@
-// Lesson 06: a tile of shared memory, coloured by bank; one warp's access to it, and what each bank hands out, tick by tick.
+// Lesson 06: a tile of shared memory, coloured by bank; one warp's access to it, and what each bank hands out, wavefront by wavefront.
 // Data: banks.py, from a trace of the running kernel. Computed here: the bank of a word and the place of an element, held to that trace.
 import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
@@ -15,20 +15,20 @@ const keyOf = values => [values.kernel, values.tile, ...(values.kernel === "tran
 /** What one position of the controls shows: the access that is chosen, and how long it takes. */
 export function sceneOf(values, states) {
   const state = states[keyOf(values)], access = state.accesses[values.access];
-  const words = access.words.map(([word, row, column, tick, lanes]) => ({ word, row, column, tick, lanes, bank: bankOf(word) }));
-  const ticks = Math.max(...words.map(w => w.tick));
-  return { kernel: values.kernel, state, access, words, ticks, load: values.access === "load", steps: 1 + ticks, answer: ticks, tile: state.rows,
-    seconds: step => (step === 0 ? 1.5 : clamp(5 / ticks, 0.18, 0.9)) };
+  const words = access.words.map(([word, row, column, wavefront, lanes]) => ({ word, row, column, wavefront, lanes, bank: bankOf(word) }));
+  const wavefronts = Math.max(...words.map(w => w.wavefront));
+  return { kernel: values.kernel, state, access, words, wavefronts, load: values.access === "load", steps: 1 + wavefronts, answer: wavefronts, tile: state.rows,
+    seconds: step => (step === 0 ? 1.5 : clamp(5 / wavefronts, 0.18, 0.9)) };
 }
 
-/** An access of several words per lane is served in groups of lanes, one after the other: which lanes, in which ticks, and whether an earlier
+/** An access of several words per lane is served in groups of lanes, one after the other: which lanes, in which wavefronts, and whether an earlier
  *  group has had the same words. Empty where all lanes are served together. */
 export function groupsOf({ access, words }) {
   const size = access.width > 4 ? 128 / access.width : 0, groups = [];
   for (let first = 0; size && first < 32; first += size) {
-    const own = words.filter(w => w.lanes.some(lane => lane >= first && lane < first + size)), ticks = own.map(w => w.tick);
-    const before = new Set(words.filter(w => w.tick < Math.min(...ticks)).map(w => w.word));
-    groups.push({ first, last: first + size - 1, from: Math.min(...ticks), to: Math.max(...ticks), again: own.every(w => before.has(w.word)) });
+    const own = words.filter(w => w.lanes.some(lane => lane >= first && lane < first + size)), wavefronts = own.map(w => w.wavefront);
+    const before = new Set(words.filter(w => w.wavefront < Math.min(...wavefronts)).map(w => w.word));
+    groups.push({ first, last: first + size - 1, from: Math.min(...wavefronts), to: Math.max(...wavefronts), again: own.every(w => before.has(w.word)) });
   }
   return groups;
 }
@@ -64,14 +64,14 @@ export function boxes(where, scene, word, at) {
   const [sources, sinks] = scene.load ? [[cell], lanes] : [lanes, [cell]];
   if (at < 1) {
     const delay = 0.25 * word.row / scene.tile, fly = ease(clamp((at - delay) / 0.4)), fall = clamp((at - delay - 0.42) / 0.33);
-    const memory = inMemory(where, scene, word), pile = inBank(where, word.bank, word.tick - 1);
+    const memory = inMemory(where, scene, word), pile = inBank(where, word.bank, word.wavefront - 1);
     if (!scene.load) return sources.map(source => between(source, pile, ease(clamp((at - delay) / 0.75))));
     return sources.map(source => (fall > 0 ? between(memory, pile, fall * fall) : between(source, memory, fly)));
   }
   const done = Math.floor(at - 1 + 1e-6), part = ease(clamp(at - 1 - done));
-  if (word.tick <= done) return sinks;
-  const now = inBank(where, word.bank, word.tick - 1 - done);
-  return word.tick === done + 1 ? sinks.map(sink => between(now, sink, part)) : [{ ...now, y: now.y + part * where.banks.level }];
+  if (word.wavefront <= done) return sinks;
+  const now = inBank(where, word.bank, word.wavefront - 1 - done);
+  return word.wavefront === done + 1 ? sinks.map(sink => between(now, sink, part)) : [{ ...now, y: now.y + part * where.banks.level }];
 }
 
 // ---- colours -----------------------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ function drawLabels(pen, view, where) {
   const colours = state.swizzled ? "each element in the colour of the bank it is stored in" : "each word in the colour of its bank";
   const below = digitsOf(view, where) ? [`${colours}; number = bank`, "number and colour = bank"] : [colours, "coloured by bank"];
   heading(where.tile, state.swizzled ? "the matrix's tile" : `${state.array}[${tile}][${size}]`, below, beside);
-  heading(banks, "32 banks of shared memory", ["each bank serves one word per tick", "one word per tick each"], view.width);
+  heading(banks, "32 banks of shared memory", ["each bank serves one word per wavefront", "one word per wavefront each"], view.width);
   for (const row of [0, tile / 2, tile - 1]) write(pen, view, row, where.tile.x - 5, where.tile.y + (row + 0.5) * where.tile.cell + 0.35 * text, { size: 0.86, align: "right" });
   const every = banks.slot < 1.1 * text ? 4 : 2;
   for (let bank = 0; bank < BANKS; ++bank) if (bank % every === 0 && bank < BANKS - 2 || bank === BANKS - 1) write(pen, view, bank, banks.x + (bank + 0.5) * banks.slot, banks.bottom + 1.75 * text, { size: 0.86, align: "center" });
@@ -164,7 +164,7 @@ function drawLabels(pen, view, where) {
 
 function drawBanks(pen, view, where) {
   const { scene, at, hover } = view, { banks } = where, served = at > 1 && at < scene.steps ? Math.ceil(at - 1 - 1e-6) : 0;
-  const busy = new Set(scene.words.filter(w => w.tick === served).map(w => w.bank));
+  const busy = new Set(scene.words.filter(w => w.wavefront === served).map(w => w.bank));
   for (let bank = 0; bank < BANKS; ++bank) {
     const tube = { x: banks.x + bank * banks.slot + 1, y: banks.y, w: banks.slot - 2, h: banks.height };
     fill(pen, tube, coloursOf(view)[bank], hover ? (hover.bank === bank ? 0.6 : 0.08) : view.dark ? 0.26 : 0.2);
@@ -173,7 +173,7 @@ function drawBanks(pen, view, where) {
   }
   if (at >= 1) drawCounter(pen, view, where);
   const finished = clamp(at - scene.steps + 1);           // in the end: how many words each bank has served
-  for (const word of finished > 0 ? scene.words : []) fill(pen, inBank(where, word.bank, word.tick - 1), coloursOf(view)[word.bank], 0.8 * finished);
+  for (const word of finished > 0 ? scene.words : []) fill(pen, inBank(where, word.bank, word.wavefront - 1), coloursOf(view)[word.bank], 0.8 * finished);
   const ghosts = clamp(Math.min(4 * at, 1 - at));        // not at 0: where the words lie is half the answer
   if (ghosts > 0) for (const word of scene.words) {
     pen.globalAlpha = ghosts;
@@ -211,9 +211,9 @@ function drawGroups(pen, view, where) {
 }
 
 function drawCounter(pen, view, where) {
-  const ticks = Math.floor(view.at - 1 + 1e-6), right = where.banks.x + where.banks.width - 0.6 * view.text;
-  write(pen, view, ticks, right, where.banks.y + 4.2 * view.text, { size: 4, align: "right", weight: 700, alpha: 0.85 });
-  write(pen, view, ticks === 1 ? "tick" : "ticks", right, where.banks.y + 5.6 * view.text, { size: 1.15, align: "right", weight: 600 });
+  const wavefronts = Math.floor(view.at - 1 + 1e-6), right = where.banks.x + where.banks.width - 0.6 * view.text;
+  write(pen, view, wavefronts, right, where.banks.y + 4.2 * view.text, { size: 4, align: "right", weight: 700, alpha: 0.85 });
+  write(pen, view, wavefronts === 1 ? "wavefront" : "wavefronts", right, where.banks.y + 5.6 * view.text, { size: 1.15, align: "right", weight: 600 });
 }
 
 /** Words that are on their way. While a control settles, each goes from where it was to where it now is. */
@@ -291,28 +291,28 @@ export function question({ scene }) {
   return `In line ${access.line} of ${scene.kernel}, the 32 lanes of a warp ${load ? "read" : "write"} ${name}${which.length > 1 ? "s" : ""} ${listed(which)} of ${whose}${wide}.`;
 }
 
-/** The answer: how many ticks, and why. */
+/** The answer: how many wavefronts, and why. */
 export function answer({ scene }) {
-  const { words, ticks, access } = scene, used = new Set(words.map(w => w.bank)).size, least = Math.ceil(words.length / BANKS);
+  const { words, wavefronts, access } = scene, used = new Set(words.map(w => w.bank)).size, least = Math.ceil(words.length / BANKS);
   const different = new Set(words.map(w => w.word)).size;     // two phases may want the same word
   const meet = `Its ${different} words lie in ${different === used ? `${used} different banks` : plural(used, "bank")}.`;
   const again = words.length > different ? " Two of these groups want each word, so it is served twice." : "";
   const phases = access.width > 4 ? ` The hardware serves ${access.width === 16 ? "eight" : "sixteen"} lanes at a time.${again}` : "";
-  return `${plural(ticks, "tick")}. ${meet}${phases}${ticks > least ? ` Without bank conflicts it would take ${ticks > 1 && least === 1 ? "one" : least}.` : " There is no bank conflict."}`;
+  return `${plural(wavefronts, "wavefront")}. ${meet}${phases}${wavefronts > least ? ` Without bank conflicts it would take ${wavefronts > 1 && least === 1 ? "one" : least}.` : " There is no bank conflict."}`;
 }
 
 function says(view, step) {
-  if (step === 0) return `${question(view)} Each bank serves one word per tick. How many ticks will it take? Predict, then play.`;
+  if (step === 0) return `${question(view)} Each bank serves one word per wavefront. How many wavefronts will it take? Predict, then play.`;
   if (step === 1) return `${question(view)} The words wait at their banks.`;
   if (step < view.scene.steps) {
     const group = groupsOf(view.scene).find(({ from, to }) => step - 1 >= from && step - 1 <= to);
     const whom = group ? ` to lanes ${group.first} to ${group.last}${group.again ? ", which an earlier group has had" : ""}` : "";
-    return `${question(view)} Tick ${step - 1}: ${plural(view.scene.words.filter(w => w.tick === step - 1).length, "bank")} of 32 served a word${whom}.`;
+    return `${question(view)} Wavefront ${step - 1}: ${plural(view.scene.words.filter(w => w.wavefront === step - 1).length, "bank")} of 32 served a word${whom}.`;
   }
   return `${question(view)} ${answer(view)}`;
 }
 
-const when = (view, step) => (step === 0 ? "before the access" : step === 1 ? "the words wait at their banks" : `tick ${step - 1}`);
+const when = (view, step) => (step === 0 ? "before the access" : step === 1 ? "the words wait at their banks" : `wavefront ${step - 1}`);
 
 function describes(view, step) {
   const { state, tile } = view.scene;
@@ -341,7 +341,7 @@ function hit(view, x, y) {
 // ---- the explorable ------------------------------------------------------------------------------------------------------------------
 export const picture = {
   title: "A tile of shared memory and its 32 banks",
-  ask: { label: "Your prediction", unit: "ticks" },
+  ask: { label: "Your prediction", unit: "wavefronts" },
   order: ["says", "player", "controls", "picture"],
   height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(Math.max(0.3 * width, Math.min(0.41 * width, 410)), 290, 600)),
   controls: states => [

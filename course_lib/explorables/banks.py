@@ -1,4 +1,4 @@
-"""Lesson 06's explorable: a tile of shared memory coloured by bank, and the ticks that one warp's access takes."""
+"""Lesson 06's explorable: a tile of shared memory coloured by bank, and the wavefronts that one warp's access takes."""
 
 import functools
 import re
@@ -27,7 +27,7 @@ class Access:
     """One access of one warp to the tile.
 
     `line`: of the kernel's source. `width`: bytes per lane, as the machine's instruction moves them. `words`: of each word of shared memory
-    its number, row, column, tick (from 1) and lanes.
+    its number, row, column, wavefront (from 1) and lanes.
     """
 
     line: int

@@ -6,14 +6,14 @@ import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
 const LANES = 32, SECTOR = 32, LINE = 128, FLOAT = 4, EPS = 1e-6;        // bytes, but for the lanes
 const MOST_STRIDE = 16, MOST_OFFSET = 8, COLUMNS = 128, TILE = 16, MOST_PAD = 8;
-const SHOWN = 160;                                                         // bytes of each row of B that are drawn: a line and a sector
+const SHOWN = 160;                                                         // bytes of each row of B that are drawn: a cache line and a sector
 const PIECES = { 2: ["half", "halves"], 4: ["float", "floats"], 8: ["pair of floats", "pairs of floats"], 16: ["group of four floats", "groups of four floats"] };
 const EVERY = ["", "", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"];
 
 /** Thread and element of B of a lane: a warp is two rows of a block of 16 × 16 threads, with tx from 0 to 15 and two values of ty. */
 export function elementOf({ walk }, lane) {
   const tx = lane % TILE, ty = Math.floor(lane / TILE);
-  return { tx, ty, row: walk === "along" ? ty : tx, column: walk === "down" ? ty : tx };
+  return { tx, ty, row: walk === "along" ? ty : tx, column: walk === "along" ? tx : ty };
 }
 
 /** The first byte that a lane asks for. Without a matrix, lane l takes piece l × stride, counted from the offset on. */
@@ -58,7 +58,7 @@ const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narr
 export function layout(view) {
   const { width, height, narrow, smooth } = view, { rows } = smooth, text = textOf(view), side = narrow ? 0 : 14.5 * text, margin = 3.2 * text, { walk } = view.values;
   const wide = width - margin - (narrow ? 2 : side + 2 * text), slot = wide / LANES, perRow = walk ? SHOWN : PER_ROW;
-  const foot = (walk ? 3.2 : 1.9) * text, counters = narrow ? 8 * text : 0;
+  const foot = 3.2 * text, counters = narrow ? 8 * text : 0;
   const lanes = { x: margin, y: 1.8 * text, w: slot, h: 1.5 * text };
   const room = height - counters - foot - lanes.y - lanes.h, pitch = Math.min(3.4 * text, room * (narrow || walk ? 0.8 : 0.62) / rows), deep = pitch * rows;
   const long = wide - (walk ? 1.4 * text : 0), lead = walk ? SECTOR * clamp(smooth.pad) : 0;                 // bytes before each row of B
@@ -73,7 +73,7 @@ export function byteBox(where, first, count) {
   const row = Math.floor((first + EPS) / where.memory.step);
   return boxAt(where, row, first - row * where.memory.step, count);
 }
-/** All sectors, or lines, that are seen: [{ index, box }]. Of B, one that ends in the next row is seen there, and one may be cut off on the right. */
+/** All sectors, or cache lines, that are seen: [{ index, box }]. Of B, one that ends in the next row is seen there, and one may be cut off on the right. */
 export function piecesOf(where, size) {
   const { rows, perRow, lead, step } = where.memory, found = [];
   for (let row = 0; row < Math.round(rows); ++row) {
@@ -120,7 +120,7 @@ function outline(pen, { x, y, w, h }, colour, wide, alpha = 1) {
 function within(pen, { memory }, act) {
   pen.save();
   pen.beginPath();
-  pen.rect(memory.x - 1.5, memory.y - 2, memory.w + 3, memory.rows * memory.pitch + 2);
+  pen.rect(memory.x - 1.5, memory.y - 4, memory.w + 3, memory.rows * memory.pitch + 4);
   pen.clip();
   act();
   pen.restore();
@@ -132,7 +132,7 @@ function drawMemory(pen, view, where, now) {
     for (let row = 1; values.walk && row < TILE; ++row) {                  // what belongs to nobody
       for (let i = 1; i <= values.pad; ++i) fill(pen, boxAt(where, row, -FLOAT * i, FLOAT), hues.idle);
     }
-    for (const { index, box } of sectors) outline(pen, box, view.ink, 0.8, now.sectors.has(index) ? 0.9 : 0.3);
+    for (const { box } of sectors) outline(pen, box, view.ink, 0.8, 0.3);
   });
   for (let row = 0; row < Math.round(memory.rows); ++row) {
     if (memory.pitch < 1.1 * text && row % (memory.pitch < 0.75 * text ? 4 : 2)) continue;
@@ -141,17 +141,20 @@ function drawMemory(pen, view, where, now) {
     if (values.walk) write(pen, view, "…", memory.x + memory.w + 0.3 * text, y - 0.1 * text);
   }
   const below = memory.y + (Math.round(memory.rows) - 1) * memory.pitch + memory.high + 1.35 * text;
-  const long = `${values.walk ? "The beginning of each row of B." : "Memory, with the number of each row's first byte."} A box is a sector, 32 bytes; four sectors with a thick frame are a line.`;
-  const short = `${values.walk ? "The rows of B. " : ""}Box: a sector, 32 bytes. Thick frame: a line.`;
+  const grey = values.walk && values.pad ? [`Grey: the ${values.pad > 1 ? plural(values.pad, "unused float") : "unused float"} at the end of the row above.`] : [];
+  const captions = [
+    ["Box: a sector, 32 bytes. Between two long strokes: a cache line, four sectors.", "Between two long strokes: a cache line."],
+    values.walk ? [`The beginning of each row of B.${grey.map(words => ` ${words}`).join("")}`, ...grey] : ["Each row goes on where the row above ends. Left: the number of its first byte.", "Each row goes on where the row above ends."],
+  ];
   pen.font = `400 ${Math.round(text)}px ${view.fontFamily}`;
-  write(pen, view, pen.measureText(long).width < memory.w ? long : short, memory.x, below, { most: memory.w });
-  if (values.walk && values.pad) write(pen, view, `Grey: the ${values.pad > 1 ? plural(values.pad, "unused float") : "unused float"} at the end of the row above.`, memory.x, below + 1.35 * text, { most: memory.w });
+  captions.forEach((words, i) => write(pen, view, words.find(some => pen.measureText(some).width < memory.w) ?? words.at(-1), memory.x, below + 1.35 * i * text, { most: memory.w }));
 }
 
-/** The frame of each line, over the bytes that lanes ask for. */
-function drawLines(pen, view, where, now) {
+/** A strong frame around each sector that is touched, and a long stroke where a cache line begins or ends. */
+function drawFrames(pen, view, where, now) {
   within(pen, where, () => {
-    for (const { index, box } of piecesOf(where, LINE)) outline(pen, box, view.ink, now.lines.has(index) ? 2.4 : 1.3, now.lines.has(index) ? 1 : 0.6);
+    for (const { box: { x, y, w, h } } of piecesOf(where, LINE)) for (const at of [x, x + w]) fill(pen, { x: at - 0.8, y: y - 4, w: 1.6, h: h + 8 }, view.ink);
+    for (const { index, box } of piecesOf(where, SECTOR)) if (now.sectors.has(index)) outline(pen, box, view.ink, 2);
   });
 }
 
@@ -210,7 +213,7 @@ function drawCounters(pen, view, where, now) {
   write(pen, view, now.count, x, y + 0.9 * number * text, { size: number, weight: 700 });
   const right = narrow ? x + 4.4 * text : x, top = narrow ? y - 1.3 * text : y + 0.9 * number * text;
   write(pen, view, now.count === 1 ? "sector touched" : "sectors touched", right, top + 2 * text, { weight: 600, size: 1.15 });
-  write(pen, view, `in ${plural(now.lines.size, "line")} of 128 bytes`, right, top + 3.6 * text);
+  write(pen, view, `in ${plural(now.lines.size, "cache line")}`, right, top + 3.6 * text);
   const bar = { x, y: top + (narrow ? 4.6 : 5.4) * text, w, h: 1.1 * text };
   if (fetched) fill(pen, { ...bar, w: w * fetched / most }, view.hues.lit);
   if (now.wanted) fill(pen, { ...bar, w: w * now.wanted / most }, view.hues.wanted);
@@ -238,13 +241,13 @@ function draw(pen, given) {
   for (const lane of asked) drawArrow(pen, view, where, lane, 1, { faint: true });
   for (let lane = 0; lane < (view.scene.bad ? 1 : now.lanes); ++lane) drawWanted(pen, view, where, lane);
   for (const lane of asked) drawWanted(pen, view, where, lane, { faint: true });
-  drawLines(pen, view, where, now);
+  drawFrames(pen, view, where, now);
   drawCounters(pen, view, where, now);
 }
 
 // ---- words -----------------------------------------------------------------------------------------------------------------------
 const bytes = (values, lane) => `bytes ${addressOf(values, lane).toLocaleString("en")} to ${(addressOf(values, lane) + values.width - 1).toLocaleString("en")}`;
-const WALKS = { down: "down a column of B", along: "along a row of B", diagonal: "along a diagonal of B" };
+const WALKS = { down: "down a column of B", along: "along a row of B" };
 const asks = (values, lane) => {
   if (!values.walk) return bytes(values, lane);
   const { row, column } = elementOf(values, lane);
@@ -269,7 +272,7 @@ export function says({ scene, values, at }) {
   if (lanes === 0) return `${pattern(values)}: lane 0 ${values.walk ? "asks " : ""}for ${asks(values, 0)}, lane 1 for ${asks(values, 1)}. How many sectors will ${values.walk ? "the 32 lanes" : "they"} touch? Predict, then play.`;
   if (lanes === LANES) {
     const { sectors, lines, wanted } = scene.all, fetched = SECTOR * sectors.length;
-    return `${pattern(values)}. They touch ${plural(sectors.length, "sector")} in ${plural(lines.length, "line")}: ${fetched.toLocaleString("en")} bytes are fetched, and ${wanted === fetched ? "all of them are" : `${wanted} of them are`} wanted.`;
+    return `${pattern(values)}. They touch ${plural(sectors.length, "sector")} in ${plural(lines.length, "cache line")}: ${fetched.toLocaleString("en")} bytes are fetched, and ${wanted === fetched ? "all of them are" : `${wanted} of them are`} wanted.`;
   }
   const sector = Math.floor(addressOf(values, lanes - 1) / SECTOR), before = touched(values, lanes - 1).sectors, so = touched(values, lanes).sectors.length;
   const known = before.includes(sector) ? `which was touched before: still ${plural(so, "sector")}.` : `which nobody touched before: ${plural(so, "sector")} now.`;
@@ -280,7 +283,7 @@ const when = view => { const { lanes } = landed(view.at); return view.scene.bad 
 
 function describes(view) {
   const { count, lines, wanted } = touchedNow({ ...view, turn: 1, smooth: numbersOf(view.values) });
-  return `${says(view)} So far: ${plural(count, "sector")} in ${plural(lines.size, "line")}, ${wanted} bytes wanted.`;
+  return `${says(view)} So far: ${plural(count, "sector")} in ${plural(lines.size, "cache line")}, ${wanted} bytes wanted.`;
 }
 
 function hit(view, x, y) {

@@ -5,7 +5,7 @@ from course_lib.explorables.explorable import Explorable, module_text
 WIDTHS = (2, 4, 8, 16)                # bytes of a lane: a half, one, two or four floats
 FLOAT = 4                             # bytes
 MOST_STRIDE, MOST_OFFSET = 16, 8      # pieces; floats
-WALKS = ("down", "along", "diagonal") # through B, from lane to lane
+WALKS = ("down", "along")             # through B, from lane to lane
 COLUMNS, MOST_PAD = 128, 8            # of B; floats after each row
 
 
@@ -39,19 +39,16 @@ def one_request(width: int = 4, *, stride: int = 1, offset: int = 0, wide: bool 
     return Coalescing(states={"wide": wide or width != FLOAT}, values={"width": width, "stride": stride, "offset": offset})
 
 
-def tile_load(walk: str = "down", *, pad: int = 0, diagonal: bool = False, padded: bool = False) -> Coalescing:
+def tile_load(walk: str = "down", *, pad: int = 0, padded: bool = False) -> Coalescing:
     """Play one request of a warp that loads a part of a tile of B, whose rows are 128 floats long.
 
     Parameters
     ----------
     walk
-        Where neighbouring lanes go, "down", "along" or "diagonal": down a column of B, along a row, or along a diagonal.
+        Where neighbouring lanes go, "down" or "along": down a column of B, or along a row.
     pad
         Unused floats after each row, 0 to 8.
-    diagonal
-        Whether the reader can choose the diagonal, too.
     padded
         Whether the reader can change `pad`; always so when it is not 0.
     """
-    walks = WALKS if diagonal or walk == "diagonal" else WALKS[:2]
-    return Coalescing(states={"walks": list(walks), "padded": padded or pad > 0}, values={"walk": walk, "pad": pad, "width": FLOAT})
+    return Coalescing(states={"walks": list(WALKS), "padded": padded or pad > 0}, values={"walk": walk, "pad": pad, "width": FLOAT})

@@ -17,10 +17,10 @@ def pad(shown):
     return shown.slider("PAD: unused words at the end of each row")
 
 
-def ticks(shown):
-    """Go to the end by its key, and return the ticks that are said."""
+def wavefronts(shown):
+    """Go to the end by its key, and return the wavefronts that are said."""
     shown.press("End")
-    return int(re.search(r"(\d+) ticks?\. Its", shown.says(r"\d+ ticks?\. Its"))[1])
+    return int(re.search(r"(\d+) wavefronts?\. Its", shown.says(r"\d+ wavefronts?\. Its"))[1])
 
 
 def counted(kernel, tile, words, access="load"):
@@ -38,13 +38,13 @@ def test_jupyterlab_shows_it_keeps_its_keys_and_python_follows(tmp_path):
         shown.canvas.wait_for()
         pad(shown).press("ArrowRight")
         assert pad(shown).get_attribute("aria-valuetext") == "PAD 1: 33 words per row"
-        assert ticks(shown) == 1
+        assert wavefronts(shown) == 1
         assert shown.root.bounding_box()["height"] <= 600
         python = "if shown.values['pad'] == 1: shown.values = shown.values | {'pad': 7}"
         kernel = f"{lesson.PANEL}.sessionContext.session.kernel"
         lesson.page.evaluate(f"async code => {{ await {kernel}.requestExecute({{ code }}).done; }}", python)
         shown.root.get_by_text("PAD 7: 39 words per row").wait_for()
-        assert ticks(shown) == 1
+        assert wavefronts(shown) == 1
         lesson.page.evaluate("window.jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })")
         lesson.page.locator(".wbw.wbw-dark").wait_for()
         lesson.shots(SHOTS, "banks-jupyterlab-dark", whole=False)
@@ -64,27 +64,27 @@ def test_jupyterlab_shows_it_keeps_its_keys_and_python_follows(tmp_path):
 
 def test_the_padding_moves_by_keyboard_and_mouse_and_is_announced(opened):
     shown = opened()
-    assert not re.search(r"\d+ ticks?\b", shown.told()), "no answer before the reader plays"
+    assert not re.search(r"\d+ wavefronts?\b", shown.told()), "no answer before the reader plays"
     for words in range(9):
         assert pad(shown).get_attribute("aria-valuetext") == f"PAD {words}: {32 + words} words per row"
-        assert ticks(shown) == counted("transpose", 32, words)
+        assert wavefronts(shown) == counted("transpose", 32, words)
         pad(shown).press("ArrowRight")
     box = pad(shown).bounding_box()
     shown.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert pad(shown).get_attribute("aria-valuetext") == "PAD 4: 36 words per row"
-    assert ticks(shown) == 4
+    assert wavefronts(shown) == 4
     pad(shown).press("Home")
-    assert ticks(shown) == 32
+    assert wavefronts(shown) == 32
 
 
 def test_moving_pad_goes_back_to_the_beginning_and_space_on_it_plays(opened):
     shown = opened()
-    assert ticks(shown) == 32
+    assert wavefronts(shown) == 32
     pad(shown).press("ArrowRight")
     shown.says("Predict, then play")
-    assert not re.search(r"\d+ ticks?\b", shown.told()), "there is a second vote"
+    assert not re.search(r"\d+ wavefronts?\b", shown.told()), "there is a second vote"
     pad(shown).press("Space")
-    shown.says("1 tick")
+    shown.says("1 wavefront")
     assert pad(shown).get_attribute("aria-valuetext") == "PAD 1: 33 words per row"
 
 
@@ -95,11 +95,11 @@ def test_a_mouse_that_rests_on_the_picture_dims_nothing_while_it_plays(opened):
     assert shown.root.evaluate(hover)
     assert tip.is_visible()
     shown.page.keyboard.press("Space")
-    shown.says("Tick 2")
+    shown.says("Wavefront 2")
     shown.page.mouse.move(*shown.at(140, 120))
     assert not shown.root.evaluate(hover)
     assert tip.is_hidden()
-    shown.says("32 ticks")
+    shown.says("32 wavefronts")
     assert not shown.root.evaluate(hover), "until the mouse moves again"
     shown.page.mouse.move(*shown.at(100, 100))
     assert shown.root.evaluate(hover)
@@ -123,11 +123,11 @@ def test_kernel_tile_and_line_are_chosen(opened, how):
                 shown.radio("acc +=").focus()
     assert "In line 29 of sgemm_padded, the 32 lanes of a warp write columns 4 and 5 of Bs" in shown.says()
     for words in (0, 1, 2):
-        assert ticks(shown) == counted("sgemm_padded", 16, words, "store")
+        assert wavefronts(shown) == counted("sgemm_padded", 16, words, "store")
         pad(shown).press("ArrowRight")
     shown.root.get_by_text("transpose, swizzled", exact=True).click()
     assert pad(shown).is_disabled()
-    assert ticks(shown) == counted("transpose_swizzled", 16, None, "store") == 1
+    assert wavefronts(shown) == counted("transpose_swizzled", 16, None, "store") == 1
 
 
 def test_the_player_plays_stops_steps_and_scrubs_by_keyboard_and_mouse(opened):
@@ -136,19 +136,20 @@ def test_the_player_plays_stops_steps_and_scrubs_by_keyboard_and_mouse(opened):
     pad(shown).press("ArrowRight")
     shown.prediction().fill("2")
     shown.button("Play").click()
-    shown.says(r"2 ticks\. Its 32 words lie in 16 banks\. Without bank conflicts it would take one\. You said 2: right\.")
+    shown.says(r"2 wavefronts\. Its 32 words lie in 16 banks\. Without bank conflicts it would take one\. You said 2: right\.")
     shown.button("Again").click()
     shown.button("Pause").click()
     shown.button("Play").wait_for()
     shown.canvas.focus()
-    for key, pattern in (("Home", "Predict"), ("ArrowRight", "wait at their banks"), ("ArrowRight", "Tick 1: 16 banks of 32"),
-                         ("ArrowRight", "2 ticks"), ("ArrowLeft", "Tick 1"), ("End", "2 ticks"), ("Home", "Predict"), ("Space", "2 ticks")):
+    for key, pattern in (("Home", "Predict"), ("ArrowRight", "wait at their banks"), ("ArrowRight", "Wavefront 1: 16 banks of 32"),
+                         ("ArrowRight", "2 wavefronts"), ("ArrowLeft", "Wavefront 1"), ("End", "2 wavefronts"), ("Home", "Predict"),
+                         ("Space", "2 wavefronts")):
         shown.page.keyboard.press(key)
         shown.says(pattern)
     shown.button("Back").click()
-    shown.says("Tick 1")
+    shown.says("Wavefront 1")
     shown.button("Step").click()
-    shown.says("2 ticks")
+    shown.says("2 wavefronts")
     box = shown.scrub.bounding_box()
     shown.page.mouse.click(box["x"] + 3, box["y"] + box["height"] / 2)
     shown.says("Predict")
@@ -166,9 +167,9 @@ def test_who_has_written_a_prediction_starts_the_player_by_a_key(opened, keys):
     shown.prediction().fill("2")
     for key in keys:
         shown.page.keyboard.press(key)
-    shown.says(r"2 ticks.* You said 2: right\.")
+    shown.says(r"2 wavefronts.* You said 2: right\.")
     shown.page.keyboard.press("ArrowLeft")
-    shown.says("Tick 1")
+    shown.says("Wavefront 1")
 
 
 def test_enter_writes_a_prediction_down_and_leaves_the_arrows_to_the_picture(opened):
@@ -185,9 +186,9 @@ def test_enter_writes_a_prediction_down_and_leaves_the_arrows_to_the_picture(ope
 def test_a_lecturers_keys_step_and_many_at_once_count(opened):
     shown = opened()
     shown.press(*["PageDown"] * 12)
-    shown.says("Tick 11")
+    shown.says("Wavefront 11")
     shown.press("PageUp")
-    shown.says("Tick 10")
+    shown.says("Wavefront 10")
 
 
 def test_the_button_of_the_full_screen_leaves_the_keys_to_the_picture(opened):
@@ -196,7 +197,7 @@ def test_the_button_of_the_full_screen_leaves_the_keys_to_the_picture(opened):
     shown.button("Full screen").click()
     shown.page.locator(".wbw-projector").wait_for()
     shown.page.keyboard.press("Space")
-    shown.says("1 tick")
+    shown.says("1 wavefront")
     assert shown.page.locator(".wbw-projector").count() == 1, "Space did not press the button again"
 
 

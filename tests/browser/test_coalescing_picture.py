@@ -11,21 +11,21 @@ from course_lib.model import sectors
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 LANES = np.arange(32)
 STRIDE, OFFSET = "Stride: from the piece of one lane to the piece of the next", "Offset: floats before the piece of lane 0"
-LAST = r"They touch 12 sectors in 3 lines: 384 bytes are fetched, and 128 of them are wanted\."
+LAST = r"They touch 12 sectors in 3 cache lines: 384 bytes are fetched, and 128 of them are wanted\."
 PICTURE = partial(one_request, stride=3, wide=True)
-walk = partial(tile_load, diagonal=True, padded=True)
+walk = partial(tile_load, padded=True)
 
 
 def counted(shown):
     """Return (sectors, lines, bytes wanted), as a screen reader is told."""
-    return tuple(map(int, re.search(r"So far: (\d+) sectors? in (\d+) lines?, (\d+) bytes wanted", shown.described()).groups()))
+    return tuple(map(int, re.search(r"So far: (\d+) sectors? in (\d+) cache lines?, (\d+) bytes wanted", shown.described()).groups()))
 
 
 def test_every_step_by_key_counts_one_lane_more(opened):
     shown = opened(reduced_motion="reduce")
     shown.says("Predict, then play")
     assert counted(shown) == (0, 0, 0)
-    assert not any(number in shown.told() for number in ("12 sectors", "3 lines", "384"))
+    assert not any(number in shown.told() for number in ("12 sectors", "3 cache lines", "384"))
     for lanes in range(1, 33):
         shown.press("ArrowRight")
         shown.when(f"^{lanes} lane")
@@ -41,7 +41,7 @@ def test_it_plays_to_the_end_judges_the_prediction_and_then_follows_the_sliders(
     shown.says(LAST + " You said 4; it is [0-9]")
     box = shown.slider(STRIDE).bounding_box()
     shown.page.mouse.click(box["x"] + box["width"] - 2, box["y"] + box["height"] / 2)
-    shown.says(r"every sixteenth float\. They touch 32 sectors in 16 lines")
+    shown.says(r"every sixteenth float\. They touch 32 sectors in 16 cache lines")
     shown.slider(STRIDE).fill("1")
     for offset in range(1, 9):
         shown.slider(OFFSET).press("ArrowRight")
@@ -78,7 +78,7 @@ def test_four_floats_are_loaded_or_refused(opened):
     shown.slider(STRIDE).fill("1")
     shown.radio("4 floats").check(force=True)
     shown.press("End")
-    shown.says("touch 16 sectors in 4 lines: 512 bytes are fetched, and all of them are wanted")
+    shown.says("touch 16 sectors in 4 cache lines: 512 bytes are fetched, and all of them are wanted")
     shown.slider(OFFSET).press("ArrowRight")
     shown.says("must begin at a multiple of 16: the GPU stops the kernel and reports a misaligned address")
     for offset in (2, 3, 4, 5, 6, 7, 8):                       # each is refused, or counted, at once
@@ -95,14 +95,12 @@ def test_the_lanes_of_a_tile_walk_through_b(opened):
     shown = opened(reduced_motion="reduce")
     shown.says(r"go down a column of B: lane 0 asks for B\[0\]\[0\], lane 1 for B\[1\]\[0\]")
     shown.press("End")
-    shown.says("They touch 16 sectors in 16 lines")
+    shown.says("They touch 16 sectors in 16 cache lines")
     shown.radio("along a row").check(force=True)
-    shown.says("go along a row of B. They touch 4 sectors in 2 lines: 128 bytes are fetched, and all of them are wanted")
+    shown.says("go along a row of B. They touch 4 sectors in 2 cache lines: 128 bytes are fetched, and all of them are wanted")
     for pad in range(1, 9):
         shown.slider("ldb: floats from one row of B to the next").press("ArrowRight")
         shown.says(f"They touch {5 if pad < 8 else 4} sectors")
-    shown.radio("along a diagonal").check(force=True)
-    shown.says("along a diagonal of B. They touch 16 sectors in 16 lines: 512 bytes are fetched, and 64 of them are wanted")
 
 
 def test_a_lane_and_a_sector_say_what_they_are(opened):

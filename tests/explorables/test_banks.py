@@ -21,7 +21,7 @@ def of(position):
     return states()[key_of(*position)]
 
 
-def ticks(access):
+def wavefronts(access):
     return max(word[3] for word in access["words"])
 
 
@@ -45,14 +45,14 @@ def test_the_controls_reach_every_padding_of_two_tiles_in_three_kernels():
 
 
 @pytest.mark.parametrize("position", POSITIONS, ids=str)
-def test_ticks_are_the_wavefronts_that_the_simulator_counts(position):
+def test_the_wavefronts_are_those_that_the_simulator_counts(position):
     result = traced(*position, warps=(0,))
     for kind in ("load", "store"):
         access = of(position)["accesses"][kind]
         instructions, fronts = beside(result, position[1]) if kind == "load" else (0, 0)
         mine = counted(result, access["line"], "shared instructions", kind) - instructions
         assert mine > 0
-        assert counted(result, access["line"], "wavefronts", kind) - fronts == mine * ticks(access)
+        assert counted(result, access["line"], "wavefronts", kind) - fronts == mine * wavefronts(access)
 
 
 def sass_width(position):
@@ -104,7 +104,7 @@ def test_the_page_puts_every_element_where_the_kernel_put_it(page, position):
 
 SCENES = """(m, {states, values}) => values.map(v => {
     const scene = m.sceneOf(v, states);
-    return { ticks: scene.ticks, steps: scene.steps, banks: scene.words.map(w => w.bank),
+    return { wavefronts: scene.wavefronts, steps: scene.steps, banks: scene.words.map(w => w.bank),
         says: m.answer({ scene }), asks: m.question({ scene }) };
 })"""
 
@@ -119,9 +119,9 @@ def test_the_page_says_what_the_simulator_counts_at_every_position(page):
         mine = counted(result, access["line"], "shared instructions", kind) - instructions
         conflicts = counted(result, access["line"], "conflicts", kind)
         assert scene["banks"] == [word[0] % BANKS for word in access["words"]]
-        assert scene["says"].startswith(f"{scene['ticks']} tick")
-        assert scene["steps"] == 1 + scene["ticks"] == 1 + ticks(access)
-        least = scene["ticks"] - conflicts // mine
+        assert scene["says"].startswith(f"{scene['wavefronts']} wavefront")
+        assert scene["steps"] == 1 + scene["wavefronts"] == 1 + wavefronts(access)
+        least = scene["wavefronts"] - conflicts // mine
         free = "There is no bank conflict." if not conflicts else f"Without bank conflicts it would take {'one' if least == 1 else least}."
         assert scene["says"].endswith(free)
         different = len({word[0] for word in access["words"]})
@@ -129,7 +129,7 @@ def test_the_page_says_what_the_simulator_counts_at_every_position(page):
         assert len(access["words"]) in (different, 2 * different)
         assert ("want each word, so it is served twice" in scene["says"]) == (len(access["words"]) > different)
         assert scene["asks"].startswith(f"In line {access['line']} of {position[0]}, the 32 lanes")
-        assert not any(word in scene["asks"] for word in ("tick", "conflict", "bank")), "the question gives nothing away"
+        assert not any(word in scene["asks"] for word in ("wavefront", "conflict", "bank")), "the question gives nothing away"
 
 
 BOXES = """(m, {states, values, widths}) => widths.flatMap(([width, text]) => values.flatMap(v => {
@@ -194,4 +194,4 @@ def test_a_load_of_four_words_is_served_in_four_groups_of_lanes_and_the_last_two
     for position, scene in ((("sgemm_padded", 16, 0), four), (("sgemm_padded", 32, 0), large), (("sgemm_padded", 16, 2), two)):
         for word in of(position)["accesses"]["load"]["words"]:
             group, = (g for g in scene["groups"] if g["from"] <= word[3] <= g["to"])
-            assert all(group["first"] <= lane <= group["last"] for lane in word[4]), "a tick serves lanes of one group"
+            assert all(group["first"] <= lane <= group["last"] for lane in word[4]), "a wavefront serves lanes of one group"

@@ -231,12 +231,12 @@ def test_with_pad_0_the_padded_kernel_counts_what_the_coalesced_one_does():
             assert ours.count(what, kind) == theirs.count(what, kind)
 
 
-def test_with_tiles_of_sixteen_the_picture_of_the_product_takes_sixteen_ticks_for_four_words_and_one_for_one():
-    for PAD, width, ticks in ((0, 16, 16), (1, 4, 1)):
+def test_with_tiles_of_sixteen_the_picture_of_the_product_takes_sixteen_wavefronts_for_four_words_and_one_for_one():
+    for PAD, width, fronts in ((0, 16, 16), (1, 4, 1)):
         access = states()[key_of("sgemm_padded", 16, PAD)]["accesses"]["load"]
-        assert (access["width"], max(word[3] for word in access["words"])) == (width, ticks)
-    assert "and there are four groups: 16 ticks" in PROSE
-    assert "They bring the words for four steps of the loop along k, so they are 4 ticks per step" in PROSE
+        assert (access["width"], max(word[3] for word in access["words"])) == (width, fronts)
+    assert "There are four groups, so 16 wavefronts" in PROSE
+    assert "They bring the words for four steps of the loop along k, so they are 4 wavefronts per step" in PROSE
     widths = [states()[key_of("sgemm_padded", 16, PAD)]["accesses"]["load"]["width"] for PAD in (0, 4)]
     assert widths == [16, 16], "PAD = 4 has the same loads as PAD = 0"
 

@@ -1,6 +1,5 @@
 """Lesson 05: what it promises, and every number that its prose says."""
 
-import dataclasses
 import json
 import os
 import re
@@ -17,9 +16,8 @@ from nbclient import NotebookClient
 from course_lib import cp, data, kernels, model
 from course_lib.arch import device
 from course_lib.check import check
-from course_lib.errors import CourseError
 from course_lib.lessons import coalescing
-from course_lib.lessons.coalescing import experiments, products
+from course_lib.lessons.coalescing import experiments, products, strides
 from course_lib.lessons.coalescing.columns import LEADING
 from course_lib.magic import from_cell
 from course_lib.plots import requests, style
@@ -146,22 +144,32 @@ def test_the_main_path_has_one_topic():
 
 def test_the_prose_says_what_was_recorded_of_copies():
     us = coalescing.recorded_us
-    said(f"copies 2²⁶ floats in {us(1)} µs", f"needs {us(8)} µs", f"The copy with stride 8 took {us(8)} µs")
-    steps = [100 * (us(2 * stride) / us(stride) - 1) for stride in (1, 4)]
-    said(f"the time grows by only {steps[0]:.0f} %", f"now the time grows by {steps[1]:.0f} %")
-    stored = evaluate("copy_strided", 4096, {"stride": 4}, backend="sim").count("sectors", "store") / (4096 / 32)
-    assert stored == 4
-    said(f"With the {stored:g} sectors of each store, they go from {16 + stored:g} to {32 + stored:g}")
+    said(f"copies 2²⁶ floats that lie side by side in {us(1)} µs", f"With stride 1 it takes {us(1)} µs",
+         f"With stride 8 the copy takes {us(8)} µs", f"The copy with stride 8 took {us(8)} µs")
     together, apart = (experiments.us(what="loads", VEC=1, LOADS=4, TOGETHER=order) for order in (1, 0))
-    said(f"Four loads that are issued before the first store take {together:.0f} µs; one after another they take {apart:.0f}")
-    said(f"takes {us(1)} µs with offset 0, {us(1, 1)} µs with offset 1, which touches five sectors, and {us(1, 8)} µs with offset 8")
+    said(f"and takes {together:.0f} µs", f"account for at most {together:.0f} of the {us(1)} µs", f"the copy takes {apart:.0f} µs")
+    said(f"takes {us(1, 1)} µs with offset 1, which touches five sectors, and {us(1, 8)} µs with offset 8, which touches four",
+         f"longer than the {us(1)} µs with offset 0")
     assert f"with four floats per lane the copy takes {experiments.us(what='copy', stride=1, offset=0, VEC=4):.0f} µs" in LECTURE
     assert 4 * device("H200").l2_bytes < 4 * experiments.COPIED == 256 * 2**20 < 5 * device("H200").l2_bytes
 
 
+def test_the_chart_of_the_strides_has_all_sectors_and_a_line_through_the_last(monkeypatch):
+    sectors = [strides.sectors_per_32(stride) for stride in strides.STRIDES]
+    assert sectors == [8, 12, 16, 20, 24, 28, 32, 36]
+    said("they grow from 8 to 36", "its store, which touches 4")
+    in_proportion, copies, at_once = axes_of(coalescing.stride_chart, monkeypatch).lines
+    assert list(copies.get_xdata()) == sectors
+    times = list(copies.get_ydata())
+    assert [tuple(end) for end in in_proportion.get_xydata()] == [(0, 0), (36, times[-1])]
+    share = [experiments.copy_us(stride) / x for stride, x in zip(strides.STRIDES, sectors, strict=True)]
+    assert share == sorted(share, reverse=True), "closer to the line from point to point"
+    said(f"in proportion, stride 1 would take {times[-1] * 8 / 36:.0f}. It takes {times[0]:.0f}")
+    assert (at_once.get_xdata()[0], round(at_once.get_ydata()[0])) == (8, 129)
+
+
 def test_stride_16_takes_nearly_twice_as_long_with_the_same_sectors_but_other_lines():
-    eight, sixteen = coalescing.stride_times(8, 16).rows
-    assert eight[1] == sixteen[1] == "32"
+    assert strides.sectors_per_32(8) == strides.sectors_per_32(16) == 32 + 4
     assert 1.8 < coalescing.recorded_us(16) / coalescing.recorded_us(8) < 1.9
     assert 1.1 < coalescing.recorded_us(32) / coalescing.recorded_us(16) < 1.2, "nearly doubles only at the first"
     assert [len(np.unique(4 * stride * np.arange(32) // 128)) for stride in (8, 16, 32)] == [8, 16, 32]
@@ -188,7 +196,7 @@ def test_line_29_alone_is_a_quarter_and_sectors_alone_are_nothing():
     assert coalescing.line_29_ms() == 18.3
     assert f"the same, line 29 changed: {coalescing.line_29_ms()}" in repr(coalescing.line_29_chart())
     down, along = (data.readings("coalescing").find(what="count", variant=v, TILE=16, padding=0)[0] for v in ("down", "along"))
-    said(f"At N = {down['N']} a profiler counted")
+    said(f"At N = {down['N']} the change brings the time from {us('down', 1024):.0f} to {us('along', 1024):.0f} µs")
     said(f"only {100 * (1 - along['l2_sectors_read'] / down['l2_sectors_read']):.0f} % fewer sectors")
     in_vain = down["load_sectors"] - along["load_sectors"]
     assert down["l2_sectors_read"] - along["l2_sectors_read"] < 0.1 * in_vain, "most of them were in the L1"
@@ -227,12 +235,9 @@ def test_the_question_about_line_29_is_not_answered():
 def test_the_repaired_kernel_is_right_and_touches_4_sectors(repaired):
     assert "right on 12 of 12 inputs" in repr(check(repaired))
     A, B, _ = inputs(256, 256, 256)
-    result = run(repaired, A, B)
-    assert result.sectors_per_request() == 4
-    table = coalescing.beside_uncoalesced(result)
-    assert [row[1:] for row in table.rows] == [("65,536", "65,536"), ("655,360", "262,144"), ("10", "4")]
-    with pytest.raises(CourseError, match="no counters"):
-        coalescing.beside_uncoalesced(dataclasses.replace(result, counters=None))
+    assert run(repaired, A, B).sectors_per_request() == 4
+    assert products.counted("sgemm_uncoalesced").sectors_per_request() == 10
+    said("(4 + 16) / 2 = 10 on average")
 
 
 def test_the_reader_begins_with_the_uncoalesced_load_and_check_names_it():
@@ -280,14 +285,19 @@ def test_the_scoreboard_and_what_is_said_of_it():
     naive, down, along, tiled = (products.product_ms(variant) for _, variant in products.LADDER)
     said(f"the naive kernel of lesson 03 needs {naive:.1f} ms", f"The tiled kernel of the listing needs {down:.1f} ms",
          f"The kernel of lesson 04 takes {tiled:.1f} ms")
-    said(f"and yet takes {products.product_ms('along, transposed'):.1f} ms")
+    transposed = products.product_ms("along, transposed")
+    said(f"takes {transposed / along:.1f} times as long: {transposed:.1f} ms", "Look at the fourth row")
+    assert coalescing.scoreboard().rows[3] == (products.TRANSPOSED[0], "0.0156", f"{transposed:.1f}", "5.9%")
     sectors = [float(row[1]) for row in coalescing.scoreboard().rows[:-1]]
-    assert sectors == [0.125, 0.0391, 0.0156, 0.0156]
+    assert sectors == [0.125, 0.0391, 0.0156, 0.0156, 0.0156]
+    for row, variant in zip(coalescing.scoreboard().rows, ("naive", "down", "along", "along, transposed", "tiled"), strict=False):
+        counted, = data.readings("coalescing").find(what="count", variant=variant, TILE=16, padding=0)
+        assert (counted["N"], f"{counted['load_sectors'] / 1024**3:.4f}") == (1024, row[1]), "a profiler counted as many"
     assert sectors[1] / sectors[0] < 1 / 3, "to less than a third"
     assert sectors[2] / sectors[1] == pytest.approx(0.4, abs=0.002), "to two fifths"
     said(f"the time by only {100 * (1 - down / naive):.0f} %")
     assert 1 - along / down == pytest.approx(0.25, abs=0.01), "and the time by a quarter"
-    assert [row[3] for row in coalescing.scoreboard().rows] == ["10.6%", "11.0%", "14.7%", "15.3%", "100.0%"]
+    assert [row[3] for row in coalescing.scoreboard().rows] == ["10.6%", "11.0%", "14.7%", "5.9%", "15.3%", "100.0%"]
     assert data.tiled() == experiments.product("tiled", 4096), "the time that lessons 06 and 08 say, too"
     for name, variant in (("sgemm_naive", "naive"), ("sgemm_uncoalesced", "down"), ("sgemm_tiled", "tiled")):
         other = 1e3 * products.recorded_product(name).seconds
@@ -303,9 +313,8 @@ def test_the_slip_is_named_twice_for_what_is_never_loaded_and_for_what_lies_beyo
     assert f"wrong: line {line}: C[0][0] is" in text
     assert "1024 of 1024 elements of C are wrong" in text
     assert f"out of bounds: line {line}" in text
-    assert f"wrong: line {line}" in text, "both name the load of B"
     assert "C[0][0] needs B[1][0], and its block never loads that" in text
-    said("`C[0][0]` needs `B[1][0]`, and its block never loads that")
+    said("`C[0][0]` needs `B[1][0]`, and its block never loads that", "16 elements in 16 different rows: 16 sectors")
     both = slip.replace("k0 + ty < K && col", "k0 + tx < K && col")
     assert "out of bounds" not in (text := repr(check(both)))
     assert "1024 of 1024 elements of C are wrong" in text
@@ -365,7 +374,6 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
     for cell in ("pick", "launched", "counted", "reveal"):
         assert "pick is not written yet" in outputs[cell], cell
     assert "16.0 sectors a load request" in outputs["check"], "the reader begins with the wrong line"
-    assert "655,360" in outputs["beside"]
     assert "repaired is not repaired yet" in outputs["slip"]
 
 

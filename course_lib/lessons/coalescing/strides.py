@@ -1,11 +1,12 @@
-"""What the strided copy took on a real GPU, beside the sectors of its requests."""
+"""What the strided copy took on a real GPU, over the sectors that its loads and stores touch."""
 
-from course_lib import data
-from course_lib.lessons.coalescing.experiments import copied, copy_us, label
-from course_lib.plots import Table
+from course_lib.lessons.coalescing.experiments import copy_us, label, timed
+from course_lib.plots import Picture, render, style
 from course_lib.widgets.compute import evaluate
 
 N_COUNTED = 4096                          # floats that are copied in the simulator
+STRIDES = range(1, 9)
+AT_ONCE = {"what": "loads", "VEC": 1, "LOADS": 4, "TOGETHER": 1}        # stride 1; a thread's four loads come before its first store
 
 
 def recorded_us(stride: int = 1, offset: int = 0) -> int:
@@ -13,13 +14,32 @@ def recorded_us(stride: int = 1, offset: int = 0) -> int:
     return round(copy_us(stride, offset))
 
 
-def sectors_per_request(stride: int = 1, offset: int = 0) -> float:
-    """Return the sectors per load request of the course's strided copy, counted by the simulator."""
-    return evaluate("copy_strided", N_COUNTED, {"stride": stride, "offset": offset, "VEC": 1}, backend="sim").sectors_per_request()
+def sectors_per_32(stride: int) -> float:
+    """Return the sectors, of loads and stores, for 32 floats of the course's strided copy, counted by the simulator.
+
+    >>> sectors_per_32(1), sectors_per_32(8)
+    (8.0, 36.0)
+    """
+    copy = evaluate("copy_strided", N_COUNTED, {"stride": stride, "offset": 0, "VEC": 1}, backend="sim")
+    return 32 * (copy.count("sectors") + copy.count("sectors", "store")) / N_COUNTED
 
 
-def stride_times(*strides: int) -> Table:
-    """Return a table of the copy with these strides: sectors per request, and recorded time."""
-    rows = [(stride, f"{sectors_per_request(stride):g}", f"{recorded_us(stride):,}") for stride in strides]
-    return Table(("stride", "sectors per load request, simulated", "µs"), rows,
-                 f"A copy of 2²⁶ floats. {label()}, {data.spread(map(copied, strides))}")
+@style.styled
+def stride_chart() -> Picture:
+    """Draw the time of the copy over its sectors, a line of times in proportion to them, and a copy with more loads under way."""
+    sectors, times = [sectors_per_32(s) for s in STRIDES], [recorded_us(s) for s in STRIDES]
+    at_once = 1e6 * timed(**AT_ONCE)["median_s"]
+    ax = style.axes(width=9.0, height=4.8)
+    ax.plot((0, sectors[-1]), (0, times[-1]), color=style.GREY, linestyle="--", label="time in proportion to the sectors")
+    ax.plot(sectors, times, color=style.BLUE, marker="o", label="the copy, one float per thread")
+    for stride, x, us in zip(STRIDES, sectors, times, strict=True):
+        ax.annotate(f"stride {stride}: {us}", (x, us), xytext=(-8, 5 if stride > 1 else -5), textcoords="offset points", ha="right")
+    ax.plot(sectors[0], at_once, color=style.VERMILION, marker="^", markersize=10, linestyle="none",
+            label="stride 1, four loads before the first store")
+    ax.annotate(f"{at_once:.0f}", (sectors[0], at_once), xytext=(10, -9), textcoords="offset points")
+    ax.set(xlabel=f"sectors touched per 32 floats, by load and store; simulated\n{label()}", ylabel="µs for 2²⁶ floats",
+           xlim=(0, sectors[-1] + 2), ylim=(0, 600))
+    ax.legend(frameon=False, loc="lower right")
+    said = [f"stride {s}: {x:g} sectors, {us}" for s, x, us in zip(STRIDES, sectors, times, strict=True)]
+    return render(ax, "Microseconds of a copy over the sectors per 32 floats. " + "; ".join(said)
+                  + f"; stride 1 with four loads before the first store: {sectors[0]:g} sectors, {at_once:.0f}.")
