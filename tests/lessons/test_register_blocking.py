@@ -70,13 +70,13 @@ def test_a_thread_of_it_reads_nine_words_for_eight_multiply_adds(mine):
     result = run(UserKernel.from_source(mine), A, B, backend="sim")
     per_k = [8 * 32 * result.count(what, "load") / 64**3 for what in ("shared instructions", "wavefronts")]
     assert per_k == [3, 5]
-    assert "only 2 loads from `As`, and 1 from `Bs`. For a warp these take 5 wavefronts: a load of four words takes 2" in PROSE
+    assert "only 2 loads from `As`, and 1 from `Bs`. For a warp these take 5 wavefronts: each load of four words takes 2" in PROSE
 
 
 def test_its_sums_are_registers_and_half_of_the_warps_fit(mine):
     taken = footprint(UserKernel.from_source(mine))
     assert (taken.threads, taken.resources.local_bytes, taken.occupancy.warps) == (512, 0, 32)
-    assert "each of the 512 threads loads one element of each" in PROSE
+    assert "have 512 elements each: one for each of the 512 threads to load" in PROSE
 
 
 def test_without_unrolling_its_sums_are_not_in_registers(mine):
@@ -229,7 +229,7 @@ def test_the_same_code_is_slower_with_fewer_warps_and_more_outputs_are_faster_wi
     assert max(most) == 16, "the shortest line"
     assert min(min(taken.values()) for taken in lines.values()) == most[16], "and the shortest time"
     assert f"it takes {register_blocking.time_with(outputs=1, warps=64)} ms" in PROSE
-    assert f"BK is always 16; with it 8 × 8 takes {most[16]:.1f} ms" in PROSE
+    assert f"BK is always 16. (So 8 × 8 takes {most[16]:.1f} ms here." in PROSE
     assert f"With 16 warps, 1 × 1 outputs take {one[16]:.1f} ms and 8 × 8 take {most[16]:.1f}." in SELF_CHECK
     assert register_blocking.time_with(outputs=1, warps=16) == 42.7
     assert "8 × 8: 6.6 with 8, 4.7 with 16." in register_blocking.warps_and_outputs().alt
