@@ -194,7 +194,7 @@ const warpsOf = side => `${plural(side.runs, "warp")}, ${outputsOf(side.outputs)
 const roundOf = side => `A round is ${plural(2 * side.outputs, "load")} and ${plural(side.outputs ** 2, "multiply-add")}.`;
 export function says(view, step) {
   const { left, right } = view.scene.sides, { steps } = view.scene;
-  if (step <= 0) return `Left: ${warpsOf(left)}. ${roundOf(left)} Right: ${warpsOf(right)}. ${roundOf(right)} Each shares its shared memory with three others that do the same, and it serves one load per cycle for all four. Which side starts more multiply-adds in ${steps} cycles, and how many does the left one start? Predict, then play.`;
+  if (step <= 0) return `Left: ${warpsOf(left)}. ${roundOf(left)} Right: ${warpsOf(right)}. ${roundOf(right)} Which side starts more multiply-adds in ${steps} cycles, and how many does the left one start? Predict, then play.`;
   const [a, b] = [left, right].map(side => counted(side.seen, step));
   if (step < steps) return `After ${plural(step, "cycle")}, the left scheduler has started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}.`;
   return `In ${steps} cycles the left scheduler started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}. Shared memory was busy for ${a.busy} cycles on the left and for ${b.busy} on the right.`;

@@ -58,4 +58,4 @@ def scoreboard() -> Table:
     told = [recorded_rung(kernel, tile) for _, _, kernel, tile in RUNGS]
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {data.readings('together').label}, {data.spread(told)}; "
                  f"cuBLAS recorded on {data.load('ladder').date}; warps modelled for H200, "
-                 f"wavefronts simulated at N = {N_COUNTED}")
+                 f"wavefronts simulated at N = {N_COUNTED}, per multiply-add the same at {N_TIMED}; busy at the highest clock")

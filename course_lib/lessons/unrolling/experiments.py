@@ -51,8 +51,9 @@ def scoreboard() -> Table:
     rows.append(("NVIDIA's library, cuBLAS", "", "", f"{library:.1f}", "100.0%", ""))
     header = ("kernel", "instructions per multiply-add", "wavefronts per multiply-add", "ms", "speed, % of cuBLAS", "at least, ms")
     caption = (f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.readings('ballast').label}; a second recording differs by "
-               f"less than 0.3 %; instructions counted in the machine code that was timed; wavefronts simulated for "
-               f"{ballast.N_COUNTED} × {ballast.N_COUNTED}; cuBLAS recorded on {data.load('ladder').date}; at least: modelled for H200")
+               f"less than 0.3 %; instructions counted in the machine code that was timed; wavefronts simulated for {ballast.N_COUNTED} × "
+               f"{ballast.N_COUNTED}, per multiply-add the same for {N_TIMED} × {N_TIMED}; cuBLAS recorded on {data.load('ladder').date}; "
+               "at least: modelled for an H200 at its highest clock")
     return Table(header, rows, caption)
 
 
