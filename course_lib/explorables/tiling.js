@@ -306,7 +306,7 @@ export function says(view) {
   if (kind === "barrier") return BARRIERS[2 * tile + (k > tile * 16)];
   if (kind === "multiply") return `k = ${k}. Naive: column ${k} of A and row ${k} of B come from global memory, ${grown(view, "naive")} more sectors. Tiled: the same numbers come from shared memory, ${grown(view, "tiled") || "no"} sectors.`;
   const often = side => Math.max(...scene[side].times.A);
-  return `Naive: ${scene.naive.sectors.toLocaleString("en")} sectors, each one loaded ${often("naive")} times. Tiled: ${scene.tiled.sectors}, each loaded ${often("tiled") === 1 ? "once" : `${often("tiled")} times`}. That is ${scene.answer} times fewer. A sector of row ${row} holds ${FLOATS} values of k: the naive kernel asks for it once for each, and 16 threads share the request.`;
+  return `Naive: ${scene.naive.sectors.toLocaleString("en")} sectors, each one loaded ${often("naive")} times. Tiled: ${scene.tiled.sectors}, each loaded ${often("tiled") === 1 ? "once" : `${often("tiled")} times`}. That is ${scene.answer} times fewer. The naive kernel asks for a sector of A once for each of the ${FLOATS} values of k in it, and for a sector of B once in each of the ${WARPS} warps.`;
 }
 
 function when(view) {
