@@ -107,7 +107,7 @@ def test_the_words_ask_first_and_answer_last(page, kernel, unit):
     assert all("for A: column" in words and "for B: row" in words for words in said[1:-1]), "a step is one k: both requests"
 
 
-def test_a_step_plays_the_request_to_A_and_then_the_one_to_B(page):
+def test_a_step_plays_both_requests_of_a_k(page):
     function = "(m, {states, ats}) => ats.map(at => m.moment(at, states)).map(({ number, done }) => [number, done])"
     found = evaluate(page, function, {"states": states(), "ats": [0, 0.25, 0.5, 0.75, 1, SIDE, SIDE + 0.5, SIDE + 1]})
     assert found == [[-1, 0], [0, 0.5], [0, 1], [1, 0.5], [1, 1], [2 * SIDE - 1, 1], [2 * SIDE, 0.5], [2 * SIDE, 1]]

@@ -13,7 +13,7 @@ ON_PALE, TOUCHED = "#222222", "#BFDDF0"
 
 @style.styled
 def in_memory() -> Picture:
-    """Draw memory in lines of 4096 floats: the 16 numbers, the sectors around them, and what the kernel takes, without and with unused floats."""
+    """Draw memory in lines of 4096 floats: the 16 numbers, the sectors around them, and what the kernel takes, for both distances."""
     ax = style.axes(width=10.0, height=4.6)
     for left, padding in ((0, 0), (SHOWN + GAP, PADDING)):
         draw_memory(ax, left, padding)
@@ -48,7 +48,7 @@ def milliseconds(padding: int) -> str:
 
 def described() -> str:
     """Say in words what the picture shows."""
-    return (f"Memory in lines of {N_TIMED} floats, one below the other, and in them the 16 numbers of A that a request of row from x asks for. "
-            f"With rows {N_TIMED} floats apart, each number stands exactly below the one before, in 16 sectors: {milliseconds(0)} ms. With "
+    return (f"Memory in lines of {N_TIMED} floats, one below the other, and in them the 16 numbers of A that a request of row from x "
+            f"asks for. With rows {N_TIMED} floats apart, each number stands exactly below the one before, in 16 sectors: {milliseconds(0)} ms. With "
             f"rows {N_TIMED + PADDING} floats apart, each stands {PADDING} floats further to the right than the one before, again in 16 "
             f"sectors: {milliseconds(PADDING)} ms.")

@@ -44,7 +44,8 @@ def warp_times() -> Table:
         rows.append((shape, high + max(1, wide // FLOATS), *(f"{1e3 * each:.1f}" for each in both)))
     header = ("a warp covers, of C", "sectors per step", *(f"{said}, ms" for said in SAID.values()))
     found = data.load("shapes")
-    return Table(header, rows, f"blocks of {THREADS} threads, {N_TIMED} × {N_TIMED} matrices, {found.label}, {data.spread(found.find(N=N_TIMED))}")
+    how = data.spread(found.find(N=N_TIMED))
+    return Table(header, rows, f"blocks of {THREADS} threads, {N_TIMED} × {N_TIMED} matrices, {found.label}, {how}")
 
 
 def padded(padding: int, kernel: str = "swapped") -> dict[str, Any]:

@@ -44,13 +44,13 @@ def scoreboard() -> Table:
     """Return the ladder so far: sectors per multiply-add, time, and speed in percent of the library's."""
     ladder = data.load("ladder")
     best = ladder.find("cuBLAS", N_TIMED)[0]
-    rows = [(named(variant, T), f"{sectors(variant, T):.4f}", f"{1e3 * seconds(variant, T):.1f}", f"{best.seconds / seconds(variant, T):.1%}")
-            for variant, T in PAIRS]
+    rows = [(named(*kernel), f"{sectors(*kernel):.4f}", f"{1e3 * seconds(*kernel):.1f}", f"{best.seconds / seconds(*kernel):.1%}")
+            for kernel in PAIRS]
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * best.seconds:.1f}", "100.0%"))
     header = ("kernel", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
     how = data.spread((*(product(variant, T, N_TIMED) for variant, T in PAIRS), best))
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {data.readings('coalescing').label}, of cuBLAS {ladder.date}, {how}; "
-                               f"sectors counted for {N_COUNTED} × {N_COUNTED}")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {data.readings('coalescing').label}, of cuBLAS {ladder.date}, "
+                               f"{how}; sectors counted for {N_COUNTED} × {N_COUNTED}")
 
 
 def gains() -> Picture:
@@ -62,11 +62,11 @@ def gains() -> Picture:
     ax = bars(found, unit=f"times; sectors counted at N = {N_COUNTED}, time recorded at N = {N_TIMED}")
     for number, bar in enumerate(ax.patches):
         bar.set_facecolor(style.BLUE if number % 2 else style.GREY)
-    return render(ax, "Bars, tiled against naive: " + ", ".join(f"in blocks of {name}, {times:g} times" for name, times in found.items()) + ".")
+    return render(ax, f"Bars, tiled against naive: {', '.join(f'in blocks of {name}, {times:g} times' for name, times in found.items())}.")
 
 
 def traffic() -> Table:
-    """Return how far the loads of both kernels came, and their times at the same size: sectors asked of L1 and of L2, bytes from DRAM, by ncu."""
+    """Return how far the loads of both kernels came, counted by ncu: sectors of L1 and of L2, bytes from DRAM; and their times."""
     rows = []
     for variant, T in PAIRS:
         row = product(variant, T, N_PROFILED, "count")
@@ -90,7 +90,7 @@ def limits() -> Table:
 
 def slides() -> Table:
     """Return the slides' times on a GTX 690, and how many times faster tiling made the kernel there and here."""
-    rows = [(n, f"{before:.2f}", f"{after:.2f}", f"{before / after:.2f}" if n > N_PROFILED else "", gain(n))
+    rows = [(n, f"{before:.2f}", f"{after:.2f}", f"{before / after:.2f}" if n >= N_PROFILED else "", gain(n))
             for n, before, after in zip(SIZES, INITIAL, TILING, strict=True)]
     return Table(("N", "slides: Initial, s", "slides: Tiling, s", "slides: faster", "H200: faster"), rows,
                  f"Slides: GTX 690. H200: {data.load('lee').label}")
