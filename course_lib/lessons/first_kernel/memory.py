@@ -49,6 +49,6 @@ def milliseconds(padding: int) -> str:
 def described() -> str:
     """Say in words what the picture shows."""
     return (f"Memory in lines of {N_TIMED} floats, one below the other, and in them the 16 numbers of A that a request of row from x "
-            f"asks for. With rows {N_TIMED} floats apart, each number stands exactly below the one before, in 16 sectors: {milliseconds(0)} ms. With "
-            f"rows {N_TIMED + PADDING} floats apart, each stands {PADDING} floats further to the right than the one before, again in 16 "
-            f"sectors: {milliseconds(PADDING)} ms.")
+            f"asks for. With rows {N_TIMED} floats apart, each number stands exactly below the one before, in 16 sectors: "
+            f"{milliseconds(0)} ms. With rows {N_TIMED + PADDING} floats apart, each stands {PADDING} floats further to the right than the "
+            f"one before, again in 16 sectors: {milliseconds(PADDING)} ms.")
