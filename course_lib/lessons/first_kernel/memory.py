@@ -34,7 +34,7 @@ def draw_memory(ax: Axes, left: int, padding: int) -> None:
         ax.plot([left + edge] * 2, [0, ROWS * HIGH], color=style.GREY, linewidth=0.9)
     ax.text(left, -5, f"the next row of A begins {N_TIMED + padding} floats further on", fontsize=12, va="bottom")
     ax.text(left, -1, f"each line: {N_TIMED} floats of memory, of which you see the first {SHOWN}", fontsize=9.5, va="bottom")
-    ax.text(left, ROWS * HIGH + 2, f"16 sectors, and the kernel takes {milliseconds(padding)} ms", fontsize=15, va="top", weight="bold")
+    ax.text(left, ROWS * HIGH + 2, f"16 sectors of A; the kernel: {milliseconds(padding)} ms", fontsize=14, va="top", weight="bold")
 
 
 def milliseconds(padding: int) -> str:

@@ -36,7 +36,7 @@ def draw_grid(ax: Axes) -> None:
         for x in range(COLUMNS // T):
             marked = (x, y) == BLOCK
             ax.add_patch(Rectangle((x * T, y * T), T, T, facecolor="#8CC6EA" if marked else style.PALE, edgecolor=style.INK, linewidth=1.4))
-            ax.text((x + 0.5) * T, (y + 0.62) * T, f"({x}, {y})", ha="center", va="center", fontsize=12, color=ON_PALE)
+            ax.text((x + 0.5) * T, (y + (0.62 if y else 0.3)) * T, f"({x}, {y})", ha="center", va="center", fontsize=12, color=ON_PALE)
     col, row = (BLOCK[i] * T + THREAD[i] for i in (0, 1))
     ax.add_patch(Rectangle((col - 0.5, row - 0.5), 2, 2, facecolor=style.YELLOW, edgecolor=ON_PALE, linewidth=1.2))
     ax.text(0, -1.2, "C, and its blocks (x, y)", fontsize=12.5, va="bottom")

@@ -32,7 +32,7 @@ def seconds(variant: str, T: int, N: int = N_TIMED) -> float:
 
 def named(variant: str, T: int) -> str:
     """Name a kernel as the tables do."""
-    return f"{variant}, blocks of {T} × {T}"
+    return f"{variant}, blocks of {T}\u00a0×\u00a0{T}"
 
 
 def sectors(variant: str, T: int) -> float:
