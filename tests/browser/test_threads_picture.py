@@ -57,7 +57,7 @@ def test_another_kernel_begins_anew_and_another_lane_does_not(opened):
 
 def test_a_click_on_an_element_watches_its_thread(opened):
     shown = opened()
-    shown.press(*["ArrowRight"] * 3)
+    shown.press(*["ArrowRight"] * 2)
     shown.says(r"^k = 1\.")
     place = shown.at(*shown.where("""({ layout }, view) => {
         const { C, cell } = layout(view);
