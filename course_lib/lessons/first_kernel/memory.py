@@ -17,7 +17,7 @@ def in_memory() -> Picture:
     ax = style.axes(width=10.0, height=4.6)
     for left, padding in ((0, 0), (SHOWN + GAP, PADDING)):
         draw_memory(ax, left, padding)
-    ax.set(xlim=(-1, 2 * SHOWN + GAP + 1), ylim=(ROWS * HIGH + 9, -9))
+    ax.set(xlim=(-1, 2 * SHOWN + GAP + 1), ylim=(ROWS * HIGH + 8, -12))
     ax.axis("off")
     return render(ax, described())
 
@@ -32,8 +32,9 @@ def draw_memory(ax: Axes, left: int, padding: int) -> None:
         ax.plot([left, left + SHOWN], [y, y], color=style.GREY, linewidth=0.5)
     for edge in range(0, SHOWN + 1, FLOATS):
         ax.plot([left + edge] * 2, [0, ROWS * HIGH], color=style.GREY, linewidth=0.9)
-    ax.text(left, -5, f"the next row of A begins {N_TIMED + padding} floats further on", fontsize=12, va="bottom")
-    ax.text(left, -1, f"each line: {N_TIMED} floats of memory, of which you see the first {SHOWN}", fontsize=9.5, va="bottom")
+    ax.text(left, -7.5, f"the next row of A begins {N_TIMED + padding} floats further on", fontsize=12, va="bottom")
+    ax.text(left, -1, f"each line: {N_TIMED} floats of memory, of which you see the first {SHOWN}\n"
+                      "bar: a number of A that the request asks for; around it: its sector", fontsize=9.5, va="bottom")
     ax.text(left, ROWS * HIGH + 2, f"16 sectors of A; the kernel: {milliseconds(padding)} ms", fontsize=14, va="top", weight="bold")
 
 
