@@ -27,17 +27,17 @@ export function request(values, states, name, k) {
   return { name, k, elements, sectors: touched(FLOATS.sectors), lines: touched(FLOATS.lines) };
 }
 
-/** The request of a step: to A and B in turn for each k, and at the end the one that stores C. */
-export function stepOf(values, states, step) {
-  const { side } = states, k = Math.floor(step / 2);
-  return k < side ? request(values, states, "AB"[step % 2], k) : request(values, states, "C", 0);
+/** A request by its number: to A and B in turn for each k, and at the end the one that stores C. */
+export function numbered(values, states, number) {
+  const { side } = states, k = Math.floor(number / 2);
+  return k < side ? request(values, states, "AB"[number % 2], k) : request(values, states, "C", 0);
 }
 
-/** What the warp has loaded when so many steps are done. */
-export function loaded(values, states, steps) {
+/** What the warp has loaded when so many requests are done. */
+export function loaded(values, states, requests) {
   const found = { requests: 0, sectors: 0, lines: 0 };
-  for (let step = 0; step < Math.min(steps, 2 * states.side); ++step) {
-    const { sectors, lines } = stepOf(values, states, step);
+  for (let number = 0; number < Math.min(requests, 2 * states.side); ++number) {
+    const { sectors, lines } = numbered(values, states, number);
     found.requests += 1;
     found.sectors += sectors.length;
     found.lines += lines.length;
@@ -46,18 +46,18 @@ export function loaded(values, states, steps) {
 }
 
 const same = (a, b) => a.kernel === b.kernel && a.block === b.block;
-const paceOf = step => (step < 2 ? 2.2 : step < 4 ? 1.1 : 0.08);          // from k = 2 on every step looks the same
+const paceOf = step => (step < 1 ? 4.4 : step < 2 ? 2.2 : 0.16);          // from k = 2 on every step looks the same
 
 export function sceneOf(values, states) {
-  const steps = 2 * states.side + 1, [a, b] = [0, 1].map(step => stepOf(values, states, step)), unit = states.unit;
+  const steps = states.side + 1, [a, b] = [0, 1].map(number => numbered(values, states, number)), unit = states.unit;
   return { states, values, steps, keeps: before => before && same(before.values, values), seconds: step => (step >= steps - 1 ? 1.5 : paceOf(step)),
     unit, answer: a[unit].length + b[unit].length };
 }
 
-/** Which step is on show at a moment, and how much of it is done. Before the first one it is -1. */
-export function moment(at) {
-  const step = Math.ceil(at - EPS) - 1;
-  return { step, done: step < 0 ? 0 : clamp(at - step) };
+/** Which request is on show at a moment, and how much of it is done: two in a step, A's and then B's; in the last one the store. Before the first one it is -1. */
+export function moment(at, { side }) {
+  const passed = Math.min(2 * at, side + at), number = Math.ceil(passed - EPS) - 1;
+  return { number, done: number < 0 ? 0 : clamp(passed - number) };
 }
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ function drawC(pen, view, where) {
       const { row, col } = threadOf(view.chosen, states, warp, lane);
       fill(pen, box(C, cell, row, col), view.hues.band[warp % 2]);
     }
-  const part = clamp(Math.max(0, view.at - 1) / (2 * side));
+  const part = clamp(Math.max(0, view.at - 0.5) / side);
   for (const { row, col } of view.lanes) fill(pen, box(C, cell, row, col), view.hues.C, 0.4 + 0.5 * part);
   drawGrid(pen, view, where, "C");
   for (let row = 0; row < side; row += high) for (let column = 0; column < side; column += wide) outline(pen, { x: C.x + column * cell, y: C.y + row * cell, w: wide * cell, h: high * cell }, view.ink, 2);
@@ -225,9 +225,9 @@ function drawRequest(pen, view, where, asked, row, up, done, faint) {
 
 function drawPanel(pen, view, where) {
   const { text, scene, now } = view, { panel, lanes } = where, { unit } = scene, slot = panel.w / LANES, { states } = scene;
-  const on = now.step < 0 ? [] : [[now.step, now.done], ...(now.step % 2 === 1 ? [[now.step - 1, 1]] : [])];
-  const shown = Object.fromEntries(on.map(([step, done]) => [stepOf(view.chosen, states, step).name, { asked: stepOf(view.chosen, states, step), done }]));
-  const k = now.step < 0 ? "k" : Math.min(Math.floor(now.step / 2), states.side - 1), last = Boolean(shown.C), what = { A: `A[row][${k}]`, B: `B[${k}][col]`, C: "C[row][col]" };
+  const on = now.number < 0 ? [] : [[now.number, now.done], ...(now.number % 2 === 1 ? [[now.number - 1, 1]] : [])];
+  const shown = Object.fromEntries(on.map(([number, done]) => [numbered(view.chosen, states, number).name, { asked: numbered(view.chosen, states, number), done }]));
+  const k = now.number < 0 ? "k" : Math.min(Math.floor(now.number / 2), states.side - 1), last = Boolean(shown.C), what = { A: `A[row][${k}]`, B: `B[${k}][col]`, C: "C[row][col]" };
   const label = (name, y) => {
     const verb = name === "C" ? "Store" : "Load", wide = write(pen, view, `${verb} request to ${name}`, panel.x, y, { weight: 700, colour: view.hues[name] });
     const room = panel.w - wide - 7 * text, words = [`: each lane ${name === "C" ? "stores" : "asks for"} ${what[name]}`, `: ${what[name]}`].find(some => 0.52 * text * some.length < room) ?? "";
@@ -246,12 +246,12 @@ function drawPanel(pen, view, where) {
     outline(pen, shape, mine && view.dark ? "#000" : view.ink, mine ? 2 : 0.8);
     if (mine || every === 1 || (lane % every === 0 && Math.abs(lane - view.chosen.lane) > 2)) write(pen, view, lane, shape.x + shape.w / 2, lanes.y + 1.15 * text, { align: "center", size: 0.86, colour: mine ? "#000" : view.ink, weight: mine ? 700 : 400 });
   }
-  if (now.step < 0) write(pen, view, "the 32 lanes of the watched warp", panel.x + panel.w / 2, lanes.y - 0.6 * text, { align: "center" });
+  if (now.number < 0) write(pen, view, "the 32 lanes of the watched warp", panel.x + panel.w / 2, lanes.y - 0.6 * text, { align: "center" });
   drawCounters(pen, view, where);
 }
 
 function drawCounters(pen, view, where) {
-  const { text, scene, now } = view, { panel, counters } = where, served = now.step + (now.done > 0.6 ? 1 : 0), found = loaded(view.chosen, scene.states, served), y = counters.y + 2.6 * text;
+  const { text, scene, now } = view, { panel, counters } = where, served = now.number + (now.done > 0.6 ? 1 : 0), found = loaded(view.chosen, scene.states, served), y = counters.y + 2.6 * text;
   const wide = write(pen, view, `${found[scene.unit]}`, panel.x, y, { size: 2.6, weight: 700 });
   const said = write(pen, view, ` ${UNITS[scene.unit]}s loaded`, panel.x + wide, y, { weight: 600 });
   write(pen, view, ` in ${plural(found.requests, "request")}`, panel.x + wide + said, y);
@@ -259,13 +259,13 @@ function drawCounters(pen, view, where) {
 
 function draw(pen, view) {
   const where = layout(view), hues = HUES[view.dark ? "dark" : "light"], chosen = { ...view.values, ...view.hover?.pick }, { states } = view.scene;
-  const more = { ...view, text: where.text, hues, now: moment(view.at), chosen, lanes: warpOf(chosen, states) }, { now } = more, thread = more.lanes[chosen.lane];
+  const more = { ...view, text: where.text, hues, now: moment(view.at, states), chosen, lanes: warpOf(chosen, states) }, { now } = more, thread = more.lanes[chosen.lane];
   for (const name of "AB") drawGrid(pen, more, where, name);
   drawC(pen, more, where);
-  const steps = now.step < 0 ? [] : now.step % 2 === 1 && now.step < 2 * states.side ? [now.step - 1, now.step] : [now.step];
+  const shown = now.number < 0 ? [] : now.number % 2 === 1 ? [now.number - 1, now.number] : [now.number];
   drawNeeded(pen, more, where, thread);
-  for (const step of steps) drawTouched(pen, more, where, stepOf(chosen, states, step), step < now.step ? 0.6 : clamp((now.done - 0.35) / 0.3));
-  if (now.step >= 0) drawMoving(pen, more, where, stepOf(chosen, states, now.step), now.done);
+  for (const number of shown) drawTouched(pen, more, where, numbered(chosen, states, number), number < now.number ? 0.6 : clamp((now.done - 0.35) / 0.3));
+  if (now.number >= 0) drawMoving(pen, more, where, numbered(chosen, states, now.number), now.done);
   watched(pen, more, box(where.C, where.cell, thread.row, thread.col));
   write(pen, more, "A", where.A.x, where.A.y - 0.4 * where.text, { weight: 700, size: 1.1 });
   write(pen, more, "B", where.B.x - 0.4 * where.text, where.B.y + 0.9 * where.text, { weight: 700, align: "right", size: 1.1 });
@@ -279,25 +279,30 @@ const listed = numbers => (numbers.length === 1 ? `${numbers[0]}` : `${numbers[0
 const spanOf = (lanes, key, one) => { const found = [...new Set(lanes.map(t => t[key]))].sort((a, b) => a - b); return `${one}${found.length > 1 ? "s" : ""} ${listed(found)}`; };
 const whoIs = ({ scene, values }) => { const t = threadOf(values, scene.states, values.warp, 0); return `Warp ${t.warp} of block (${t.blockX}, ${t.blockY})`; };
 
+const LANES_ASK = { A: ["column", "row", "row"], B: ["row", "col", "column"] };
+function asks(view, asked) {
+  const { states, unit } = view.scene, [along, key, one] = LANES_ASK[asked.name], numbers = plural(new Set(asked.elements).size, "number");
+  return `${asked.name}: ${along} ${asked.k}, ${spanOf(warpOf(view.values, states), key, one)}, ${numbers} in ${plural(asked[unit].length, UNITS[unit])}.`;
+}
+
 export function says(view) {
-  const { scene, values } = view, { states, unit } = scene, { step } = moment(view.at), lanes = warpOf(values, states);
-  if (step < 0) return `${whoIs(view)} computes ${spanOf(lanes, "row", "row")} and ${spanOf(lanes, "col", "column")} of C, one element per lane. How many ${unit} do its two load requests touch in each step? Predict, then play.`;
-  const asked = stepOf(values, states, step), count = plural(asked[unit].length, UNITS[unit]);
-  if (asked.name === "A") return `k = ${asked.k}. The lanes ask for column ${asked.k} of A, in ${spanOf(lanes, "row", "row")}: ${plural(new Set(asked.elements).size, "number")}, ${count}.`;
-  if (asked.name === "B") return `k = ${asked.k}. The lanes ask for row ${asked.k} of B, in ${spanOf(lanes, "col", "column")}: ${plural(new Set(asked.elements).size, "number")}, ${count}. Each lane multiplies and adds.`;
+  const { scene, values } = view, { states, unit } = scene, { number } = moment(view.at, states), lanes = warpOf(values, states);
+  if (number < 0) return `${whoIs(view)} computes ${spanOf(lanes, "row", "row")} and ${spanOf(lanes, "col", "column")} of C, one element per lane. How many ${unit} do its two load requests touch in each step? Predict, then play.`;
+  const asked = numbered(values, states, number);
+  if (asked.name === "A") return `k = ${asked.k}. The lanes ask for ${asks(view, asked)}`;
+  if (asked.name === "B") return `k = ${asked.k}. The lanes ask for ${asks(view, numbered(values, states, number - 1))} Then for ${asks(view, asked)} Each lane multiplies and adds.`;
   const all = loaded(values, states, 2 * states.side);
-  return `The warp stores its 32 elements of C: ${count}. Before, it made ${all.requests} load requests, which touched ${all[unit]} ${unit}: ${scene.answer} per step, ${all[unit] / all.requests} per request.`;
+  return `The warp stores its 32 elements of C: ${plural(asked[unit].length, UNITS[unit])}. Before, it made ${all.requests} load requests, which touched ${all[unit]} ${unit}: ${scene.answer} per step, ${all[unit] / all.requests} per request.`;
 }
 
 function when(view) {
-  const { step } = moment(view.at), { states, steps } = view.scene;
-  if (step < 0) return "before the first step";
-  const { name, k } = stepOf(view.values, states, step);
-  return name === "C" ? `step ${steps} of ${steps}: store` : `step ${step + 1} of ${steps}: k = ${k}, load from ${name}`;
+  const { states, steps } = view.scene, { number } = moment(view.at, states), k = Math.floor(number / 2);
+  if (number < 0) return "before the first step";
+  return k < states.side ? `step ${k + 1} of ${steps}: k = ${k}` : `step ${steps} of ${steps}: store`;
 }
 
 function describes(view) {
-  const { scene, values } = view, t = threadOf(values, scene.states, values.warp, values.lane), found = loaded(values, scene.states, moment(view.at).step + 1);
+  const { scene, values } = view, t = threadOf(values, scene.states, values.warp, values.lane), found = loaded(values, scene.states, moment(view.at, scene.states).number + 1);
   return `${says(view)} Watched: thread (${t.tx}, ${t.ty}) of block (${t.blockX}, ${t.blockY}), lane ${t.lane}, which computes C[${t.row}][${t.col}]. So far ${found[scene.unit]} ${scene.unit} in ${found.requests} requests.`;
 }
 
@@ -329,7 +334,7 @@ export const picture = {
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
   height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.47 * width, 340, 430)),
   controls: states => [
-    { kind: "choice", key: "kernel", label: "Kernel", options: [["naive", "col from x"], ["swapped", "row from x"]] },
+    ...(states.both ? [{ kind: "choice", key: "kernel", label: "Kernel", options: [["naive", "col from x"], ["swapped", "row from x"]] }] : []),
     { kind: "range", key: "warp", label: "Warp", name: "Warp that is watched", min: 0, max: states.side ** 2 / LANES - 1,
       says: values => { const t = threadOf(values, states, values.warp, 0); return `${t.warp} of block (${t.blockX}, ${t.blockY})`; } },
     { kind: "choice", key: "block", label: "Block", options: states.blocks.map(size => [size, size]) },

@@ -36,13 +36,14 @@ class Threads(Explorable):
                 "its row of A, its column of B, the 32 threads of its warp, and what they ask memory for. Run this cell to play it.")
 
 
-def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 26, lane: int = 19, unit: str = "sectors") -> Threads:
+def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 18, lane: int = 19, unit: str = "sectors") -> Threads:
     """Play a warp of `sgemm_naive` or `sgemm_swapped` as it loads, multiplies and stores.
 
     Parameters
     ----------
     kernel
-        "naive" or "swapped": whether `threadIdx.x` counts columns of C, or rows.
+        "naive" or "swapped": whether `threadIdx.x` counts columns of C, or rows. With "swapped" a control goes back to the other; with
+        "naive" there is none, as it would tell what lesson 03 asks for later.
     block
         Threads along x and y: "32 × 8", "16 × 16" or "8 × 32".
     warp, lane
@@ -59,4 +60,4 @@ def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 
         if given not in known:
             raise CourseError(f"the picture has no {given!r}; it has {', '.join(known)}", given=given)
     values = {"kernel": kernel, "block": block, "warp": warp, "lane": lane}
-    return Threads(states={"side": SIDE, "blocks": list(BLOCKS), "unit": unit}, values=values)
+    return Threads(states={"side": SIDE, "blocks": list(BLOCKS), "unit": unit, "both": kernel == "swapped"}, values=values)

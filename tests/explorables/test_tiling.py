@@ -134,8 +134,8 @@ def test_the_words_ask_first_and_answer_last(page):
     assert [i for i, words in enumerate(said) if "barrier" in words] == [3, 20, 23, 40]
     assert all("Naive" in words and "Tiled" in words for words in said[1:] if "barrier" not in words)
     assert said[-1].endswith("Naive: 1,024 sectors, each one loaded 8 times. Tiled: 128, each loaded once. That is 8 times fewer. "
-                             "A sector of row 5 holds 8 values of k: the naive kernel "
-                             "asks for it once for each, and 16 threads share the request.")
+                             "The naive kernel asks for a sector of A once for each of the 8 values of k in it, "
+                             "and for a sector of B once in each of the 8 warps.")
 
 
 INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => {

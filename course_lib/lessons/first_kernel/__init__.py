@@ -2,13 +2,14 @@
 
 from course_lib.explorables import who_computes
 from course_lib.lessons.first_kernel.counts import beside
-from course_lib.lessons.first_kernel.guards import inputs, right_inputs, without_guard
+from course_lib.lessons.first_kernel.guards import inputs, right_inputs
+from course_lib.lessons.first_kernel.memory import in_memory
 from course_lib.lessons.first_kernel.plan import plan
 from course_lib.lessons.first_kernel.stores import who_stores
 from course_lib.lessons.first_kernel.surplus import surplus
-from course_lib.lessons.first_kernel.times import padded_ms, padded_rows, scoreboard, slides, slower, time_bars, warp_times
+from course_lib.lessons.first_kernel.times import padded_ms, padded_rows, scoreboard, slides, warp_times
 
 __all__ = [
-    "beside", "inputs", "padded_ms", "padded_rows", "plan", "right_inputs", "scoreboard", "slides", "slower", "surplus", "time_bars",
-    "warp_times", "who_computes", "who_stores", "without_guard",
+    "beside", "in_memory", "inputs", "padded_ms", "padded_rows", "plan", "right_inputs", "scoreboard", "slides", "surplus", "warp_times",
+    "who_computes", "who_stores",
 ]

@@ -5,8 +5,7 @@ from typing import Any
 from course_lib import data
 from course_lib.arch import SECTOR_BYTES, WARP
 from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted
-from course_lib.plots import Table, bars, render
-from course_lib.plots.picture import Picture
+from course_lib.plots import Table
 
 N_TIMED, N_PROFILED = 4096, 1024
 THREADS, HEIGHTS = 256, (1, 2, 4, 8, 16, 32)  # of each block in the table of shapes; rows of C that a warp covers
@@ -26,22 +25,6 @@ def label() -> str:
     return data.load("ladder").label
 
 
-def slower() -> float:
-    """Return how many times as long *row from x* took as *col from x* at N = 4096, in blocks of 16 × 16, to one decimal.
-
-    >>> slower()
-    5.6
-    """
-    return round(seconds("swapped") / seconds("naive"), 1)
-
-
-def time_bars() -> Picture:
-    """Draw the recorded times of both kernels and of NVIDIA's library as bars."""
-    found = {said: round(1e3 * seconds(kernel), 1) for kernel, said in (*SAID.items(), ("cuBLAS", "cuBLAS"))}
-    alt = ", ".join(f"{said} {ms} ms" for said, ms in found.items())
-    return render(bars(found, unit=f"ms at N = {N_TIMED}, {label()}", digits=4), f"Bars of three recorded times: {alt}.")
-
-
 def seconds_by_block(kernel: str, N: int = N_TIMED) -> dict[tuple[int, int], float]:
     """Return the recorded seconds of the naive or the swapped kernel by its block (bx, by).
 
@@ -52,24 +35,17 @@ def seconds_by_block(kernel: str, N: int = N_TIMED) -> dict[tuple[int, int], flo
 
 
 def warp_times() -> Table:
-    """Return a table of the recorded times of both kernels in the blocks that give their warps the same shapes.
-
-    From A a warp wants one number in each of its rows, from B neighbours in one row: these are the stretches.
-    """
+    """Return a table of the recorded times of both kernels in the blocks that give their warps the same shapes."""
     rows = []
     for high in HEIGHTS:
-        wide, stretches = WARP // high, high + 1
+        wide = WARP // high
         shape = f"{high} row{'s' * (high > 1)}, {wide} column{'s' * (wide > 1)}".replace(" ", "\u00a0")
-        row = [shape, high + max(1, wide // FLOATS), stretches]
-        for kernel, bx in (("naive", wide), ("swapped", high)):
-            block = bx, THREADS // bx
-            ms = 1e3 * seconds_by_block(kernel)[block]
-            row += [f"{bx}\u00a0×\u00a0{block[1]}", f"{ms:.1f}", f"{ms / stretches:.2f}"]
-        rows.append(tuple(row))
-    header = ("a warp covers, of C", "sectors per step", "stretches",
-              *(what for said in SAID.values() for what in (f"{said}: block", "ms", "ms per stretch")))
+        both = (seconds_by_block(kernel)[bx, THREADS // bx] for kernel, bx in (("naive", wide), ("swapped", high)))
+        rows.append((shape, high + max(1, wide // FLOATS), *(f"{1e3 * each:.1f}" for each in both)))
+    header = ("a warp covers, of C", "sectors per step", *(f"{said}, ms" for said in SAID.values()))
     found = data.load("shapes")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {found.label}, {data.spread(found.find(N=N_TIMED))}")
+    how = data.spread(found.find(N=N_TIMED))
+    return Table(header, rows, f"blocks of {THREADS} threads, {N_TIMED} × {N_TIMED} matrices, {found.label}, {how}")
 
 
 def padded(padding: int, kernel: str = "swapped") -> dict[str, Any]:

@@ -20,14 +20,10 @@ def sectors_per_multiply_add(BM: int, BN: int) -> Fraction:
     return (Fraction(1, BM) + Fraction(1, BN)) / FLOATS_PER_SECTOR
 
 
-def naive() -> RunResult:
-    """Run the naive kernel on 256 × 256 matrices in the simulator, with blocks of 16 × 16."""
-    return evaluate("sgemm_naive", N, {"bx": 16, "by": 16}, backend="sim")
-
-
-def tiled(BM: int, BN: int, BK: int) -> RunResult:
-    """Run the course's tiled kernel on 256 × 256 matrices in the simulator."""
-    return evaluate("sgemm_tiled", N, {"BM": BM, "BN": BN, "BK": BK}, backend="sim")
+def counted(variant: str, T: int, N: int = N) -> RunResult:
+    """Run the naive or the tiled kernel in the simulator, in blocks of T × T, with tiles of the same size."""
+    sides = {"naive": ("bx", "by"), "tiled": ("BM", "BN", "BK")}[variant]
+    return evaluate(f"sgemm_{variant}", N, dict.fromkeys(sides, T), backend="sim")
 
 
 def beside_naive(launch: LaunchResult, name: str = "your kernel") -> Table:
@@ -40,7 +36,7 @@ def beside_naive(launch: LaunchResult, name: str = "your kernel") -> Table:
     """
     if launch.counters is None:
         raise CourseError("this launch has no counters: launch the kernel on 256 × 256 matrices, which the simulator runs beside a GPU")
-    first = naive()
+    first = counted("naive", 16)
     loads = [(what, first.count(what), launch.count(what)) for what in ("requests", "sectors")]
     rows = [(f"load {what}", f"{before:,}", f"{after:,}", f"{before / after:g} times") for what, before, after in loads]
     per_request = (f"{result.sectors_per_request():g}" for result in (first, launch))

@@ -1,72 +1,102 @@
 """What the kernels of lesson 04 take: recorded times beside counters, and beside what the model says they take at least."""
 
-from course_lib import data
-from course_lib.data import Record
-from course_lib.lessons.tiling.counts import naive, tiled
-from course_lib.plots import Table
-from course_lib.run import bound_of
-from course_lib.widgets.compute import evaluate
+from typing import Any
 
-N_TIMED, N_MODELLED, N_COUNTED = 4096, 1024, 256
+from course_lib import data
+from course_lib.lessons.tiling.counts import counted
+from course_lib.plots import Table, bars, render, style
+from course_lib.plots.picture import Picture
+from course_lib.run import bound_of
+
+N_TIMED, N_PROFILED, N_COUNTED = 4096, 1024, 256
+PAIRS = tuple((variant, T) for T in (16, 32) for variant in ("naive", "tiled"))           # of like blocks: only tiling differs
 SIZES = (256, 512, 1024, 2048, 4096)
 INITIAL, TILING = (0.13, 0.13, 0.19, 0.45, 3.60), (0.11, 0.11, 0.15, 0.41, 3.50)          # Lee's slides, seconds on a GTX 690
-TERMS = {"shared": "shared memory", "issue": "issuing instructions", "fma": "multiply-adds"}
+ON_CHIP = ("shared", "L1", "L1 banks")       # of the model's terms: all go through the memory of a multiprocessor
 
 
-def recorded_product(kernel: str, T: int, N: int) -> Record:
-    """Return a recorded time of a kernel with tiles, or blocks, of T × T."""
-    both = data.load("lee").find(kernel, N) if T == 16 else ()
-    return (both or data.load("ladder").find(kernel, N))[0]
+def product(variant: str, T: int, N: int, what: str = "product") -> dict[str, Any]:
+    """Return what was recorded of the naive or the tiled kernel in blocks of T × T: its time, or what a profiler counted ("count")."""
+    row, = data.readings("coalescing").find(what=what, variant=variant, TILE=T, N=N, padding=0)
+    return row
 
 
-def label() -> str:
-    """Say where and when the times were recorded."""
-    return data.load("ladder").label
+def seconds(variant: str, T: int, N: int = N_TIMED) -> float:
+    """Return the recorded time of the naive or the tiled kernel in blocks of T × T.
+
+    >>> seconds("naive", 16), seconds("tiled", 16)
+    (0.025354, 0.017636)
+    """
+    return float(product(variant, T, N)["median_s"])
+
+
+def named(variant: str, T: int) -> str:
+    """Name a kernel as the tables do."""
+    return f"{variant}, blocks of {T}\u00a0×\u00a0{T}"
+
+
+def sectors(variant: str, T: int) -> float:
+    """Return the sectors that a kernel loads per multiply-add, counted by the simulator."""
+    return counted(variant, T, N_COUNTED).count("sectors") / N_COUNTED**3
 
 
 def scoreboard() -> Table:
     """Return the ladder so far: sectors per multiply-add, time, and speed in percent of the library's."""
-    ours = (("naive, blocks of 16 × 16", naive(), recorded_product("sgemm_naive", 16, N_TIMED)),
-            ("tiled, 16 × 16", tiled(16, 16, 16), recorded_product("sgemm_tiled", 16, N_TIMED)),
-            ("tiled, 32 × 32", tiled(32, 32, 32), recorded_product("sgemm_tiled", 32, N_TIMED)))
-    library = recorded_product("cuBLAS", 0, N_TIMED)
-    found = [(name, f"{counted.count('sectors') / N_COUNTED**3:.4f}", record) for name, counted, record in ours]
-    rows = [(name, sectors, f"{1e3 * record.seconds:.1f}", f"{library.seconds / record.seconds:.1%}")
-            for name, sectors, record in (*found, ("NVIDIA's library, cuBLAS", "", library))]
+    ladder = data.load("ladder")
+    best = ladder.find("cuBLAS", N_TIMED)[0]
+    rows = [(named(*kernel), f"{sectors(*kernel):.4f}", f"{1e3 * seconds(*kernel):.1f}", f"{best.seconds / seconds(*kernel):.1%}")
+            for kernel in PAIRS]
+    rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * best.seconds:.1f}", "100.0%"))
     header = ("kernel", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
-    how = data.spread((*(record for *_, record in ours), library))
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {label()}, {how}; sectors counted for {N_COUNTED} × {N_COUNTED}")
+    how = data.spread((*(product(variant, T, N_TIMED) for variant, T in PAIRS), best))
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {data.readings('coalescing').label}, of cuBLAS {ladder.date}, "
+                               f"{how}; sectors counted for {N_COUNTED} × {N_COUNTED}")
 
 
-def limits() -> Table:
-    """Return, for both tiles, the recorded time beside the least that each part of the GPU needs for its share, modelled."""
-    rows = []
+def gains() -> Picture:
+    """Draw what tiling alone changes, in blocks of 16 × 16 and of 32 × 32: how many times fewer sectors, how many times less time."""
+    found = {}
     for T in (16, 32):
-        least = bound_of(evaluate("sgemm_tiled", N_MODELLED, {"BM": T, "BN": T, "BK": T}, backend="sim")).terms
-        taken = recorded_product("sgemm_tiled", T, N_MODELLED).seconds
-        rows.append((f"tiled, {T} × {T}", *(f"{1e6 * seconds:.0f}" for seconds in (taken, *(least[term] for term in TERMS)))))
-    header = ("kernel", "recorded, µs", *(f"{name} alone, µs" for name in TERMS.values()))
-    return Table(header, rows, f"{N_MODELLED} × {N_MODELLED} matrices: {label()}, and the least that each part needs, modelled for H200")
+        found[f"{T} × {T}: fewer sectors"] = round(sectors("naive", T) / sectors("tiled", T), 2)
+        found[f"{T} × {T}: faster"] = round(seconds("naive", T) / seconds("tiled", T), 2)
+    ax = bars(found, unit=f"times; sectors counted at N = {N_COUNTED}, time recorded at N = {N_TIMED}")
+    for number, bar in enumerate(ax.patches):
+        bar.set_facecolor(style.BLUE if number % 2 else style.GREY)
+    return render(ax, f"Bars, tiled against naive: {', '.join(f'in blocks of {name}, {times:g} times' for name, times in found.items())}.")
 
 
 def traffic() -> Table:
-    """Return how far the requests of both kernels came: sectors asked of L1 and of L2, and bytes from DRAM, counted by ncu."""
-    counted = data.readings("traffic")
-    rows = [(name, *(f"{row[what] / 1e6:,.1f}" for what in ("l1_sectors_read", "l2_sectors_from_l1", "dram_bytes_read")))
-            for name, kernel in (("naive, blocks of 16 × 16", "sgemm_naive"), ("tiled, 32 × 32", "sgemm_tiled"))
-            for row in counted.find(kernel=kernel, N=N_MODELLED)]
-    header = ("kernel", "sectors asked of L1, millions", "sectors asked of L2, millions", "bytes from DRAM, millions")
-    return Table(header, rows, f"{N_MODELLED} × {N_MODELLED} matrices, {counted.label}")
+    """Return how far the loads of both kernels came, counted by ncu: sectors of L1 and of L2, bytes from DRAM; and their times."""
+    rows = []
+    for variant, T in PAIRS:
+        row = product(variant, T, N_PROFILED, "count")
+        counts = (f"{row[what] / 1e6:,.1f}" for what in ("load_sectors", "l2_sectors_read", "dram_bytes_read"))
+        rows.append((named(variant, T), *counts, f"{1e6 * seconds(variant, T, N_PROFILED):.0f}"))
+    header = ("kernel", "load sectors asked of L1, millions", "read from L2, millions", "bytes read from DRAM, millions", "recorded, µs")
+    return Table(header, rows, f"{N_PROFILED} × {N_PROFILED} matrices, {data.readings('coalescing').label}")
+
+
+def limits() -> Table:
+    """Return, for both kernels, the recorded time beside the least that three parts of a multiprocessor need for their share, modelled."""
+    rows = []
+    for variant, T in PAIRS:
+        least = bound_of(counted(variant, T, N_PROFILED)).terms
+        parts = (seconds(variant, T, N_PROFILED), max(least[term] for term in ON_CHIP), least["issue"], least["fma"])
+        rows.append((named(variant, T), *(f"{1e6 * part:.0f}" for part in parts)))
+    header = ("kernel", "recorded, µs", "L1 and shared memory alone, µs", "issuing instructions alone, µs", "multiply-adds alone, µs")
+    return Table(header, rows, f"{N_PROFILED} × {N_PROFILED} matrices: {data.readings('coalescing').label}, and the least that each part "
+                               "needs, modelled for H200")
 
 
 def slides() -> Table:
-    """Return what the slides measured on a GTX 690 beside what was recorded here: how many times faster tiling makes the kernel."""
-    rows = [(n, f"{before:.2f}", f"{after:.2f}", f"{before / after:.2f}", gain("sgemm_tiled", n), gain("sgemm_uncoalesced", n))
+    """Return the slides' times on a GTX 690, and how many times faster tiling made the kernel there and here."""
+    rows = [(n, f"{before:.2f}", f"{after:.2f}", f"{before / after:.2f}" if n >= N_PROFILED else "", gain(n))
             for n, before, after in zip(SIZES, INITIAL, TILING, strict=True)]
-    header = ("N", "slides: Initial, s", "slides: Tiling, s", "slides: faster", "H200: faster", "H200: faster, B down its columns")
-    return Table(header, rows, f"Slides: GTX 690. H200: {label()}")
+    return Table(("N", "slides: Initial, s", "slides: Tiling, s", "slides: faster", "H200: faster"), rows,
+                 f"Slides: GTX 690. H200: {data.load('lee').label}")
 
 
-def gain(kernel: str, n: int) -> str:
-    """Return how many times faster a kernel with tiles of 16 × 16 was than the naive one in blocks of 16 × 16."""
-    return f"{recorded_product('sgemm_naive', 16, n).seconds / recorded_product(kernel, 16, n).seconds:.2f}"
+def gain(n: int) -> str:
+    """Return how many times faster the kernel with tiles of 16 × 16 was than the naive one in blocks of 16 × 16."""
+    naive, tiled = (data.load("lee").find(kernel, n)[0].seconds for kernel in ("sgemm_naive", "sgemm_tiled"))
+    return f"{naive / tiled:.2f}"
