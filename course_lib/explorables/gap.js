@@ -127,9 +127,9 @@ function drawReading(pen, view, where) {
     pen.fillStyle = view.hues[i];
     if (shown) pen.fillRect(bar.x, bar.y, bar.w * curve.share[n] / MOST, bar.h);
     pen.fillStyle = view.ink;
-    const whole = bar.x + bar.w * 100 / MOST;
-    pen.fillRect(whole - 1, bar.y - 2, 2, bar.h + 4);
-    if (i === scene.curves.length - 1) write(pen, view, "100 %: cuBLAS", whole, bar.y + bar.h + 1.2 * text, { align: "center", size: 0.96, weight: 600 });
+    const library = bar.x + bar.w * 100 / MOST;
+    pen.fillRect(library - 1, bar.y - 2, 2, bar.h + 4);
+    if (i === scene.curves.length - 1) write(pen, view, "100 %: cuBLAS", library, bar.y + bar.h + 1.2 * text, { align: "center", size: 0.96, weight: 600 });
     write(pen, view, shown ? percent(curve.share[n]) : "?", list.x + list.w - 0.3 * text, bar.y + 0.72 * text, { align: "right", weight: 700, size: 1.05 });
   });
 }

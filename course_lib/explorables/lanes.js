@@ -2,7 +2,7 @@
 // Data: lanes.py, traced. Computed here: how many wavefronts there were until now, and the cycles that four warps need for them.
 import { clamp, explorable, plural } from "./stage.js";
 
-const EPS = 1e-6, WARPS = 4, MULTIPLY_ADDS = 64, BANKS = 32, LANES = 32, PHASE = 8, STRETCH = 2.2;
+const EPS = 1e-6, WARPS = 4, MULTIPLY_ADDS = 64, BANKS = 32, LANES = 32, PHASE = 8, STRETCH = 3;
 const HUES = { light: { row: "#d55e00", column: "#0072b2", add: "#00805f" }, dark: { row: "#ff9248", column: "#5cb8f0", add: "#3fd0a4" } };
 
 export function sceneOf(values, states) {
@@ -28,7 +28,7 @@ export function words(scene, index, done) {
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 57.5), height / (narrow ? 42 : 25.5));
   const head = 3.4 * text, strip = 1.1 * text, side = 3.2 * text, gap = 2.2 * text;
-  const wide = narrow ? width : 0.56 * width, high = narrow ? height - 25 * text : height;
+  const wide = narrow ? width : 0.54 * width, high = narrow ? height - 25 * text : height;
   const most = { x: (wide - side - strip - 0.5 * text) / scene.columns, y: (high - head - 2 * strip - 0.4 * text) / scene.rows };
   const unit = { x: Math.min(most.x, STRETCH * most.y), y: Math.min(most.y, STRETCH * most.x) };      // of an element: not square, so that the tile is large
   const tile = { x: side + 1.4 * strip, y: head + 1.4 * strip, unit, w: unit.x * scene.columns, h: unit.y * scene.rows };
@@ -110,7 +110,7 @@ function drawLoads(pen, view, { panel, loads, text }) {
     for (let phase = 0; phase < LANES / PHASE; ++phase) box(pen, view.ink, x + phase * PHASE * lane, top, PHASE * lane, 1.25 * text, { line: 0.8, alpha: 0.3 });
     waves.slice(0, mine).forEach((wave, n) => runs(wave.lanes).forEach(([first, many]) => {
       const now = latest.index === index && n === mine - 1;
-      box(pen, hues[side], x + first * lane + 1.5, top + 1.5, many * lane - 3, 1.25 * text - 3, { fill: now ? 1 : 0.55 });
+      for (const [hue, strength] of [[view.paper, 1], [hues[side], now ? 1 : 0.55]]) box(pen, hue, x + first * lane + 1.5, top + 1.5, many * lane - 3, 1.25 * text - 3, { fill: strength });
       write(pen, view, String(n + 1), x + (first + many / 2) * lane, top + text, { align: "center", size: 0.96, weight: 700, colour: dark ? "#000" : now ? "#fff" : view.ink });
     }));
   });
@@ -144,7 +144,7 @@ function drawBanks(pen, view, { banks: { x, y, w }, text }) {
 
 export function draw(pen, given) {
   const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"], done: Math.floor(given.at + EPS) };
-  write(pen, view, `C: the tile of one warp, ${view.scene.rows} × ${view.scene.columns} elements, numbered by lane; grey: lanes 0 to 3`, 0, where.text, { weight: 700, most: where.panel.x > 0 ? where.panel.x - where.text : view.width });
+  write(pen, view, `C: the tile of one warp, ${view.scene.rows} × ${view.scene.columns} elements, numbered by lane${view.narrow ? "" : "; grey: lanes 0 to 3"}`, 0, where.text, { weight: 700, most: where.panel.x > 0 ? where.panel.x - where.text : view.width });
   drawWords(pen, view, where);
   drawTile(pen, view, where);
   drawPanel(pen, view, where);

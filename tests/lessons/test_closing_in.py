@@ -215,7 +215,7 @@ def test_the_opening_says_what_was_recorded():
     says(f"in {milliseconds('sgemm_2d_tile'):.1f} ms on an H200, and reaches {percent('sgemm_2d_tile')} of the speed",
          f"write a kernel that reaches {percent('fed')}.", f"from {percent('sgemm_2d_tile')} to {percent('sgemm_vectorized')}.")
     shares = [100 * row(name)["ratio"] for name in ("sgemm_vectorized", "sgemm_prefetched", "fed")]
-    says(f"The next two steps reach {shares[1]:.0f} % and {shares[2]:.0f} %.")
+    says(f"The next two steps reach {shares[1]:.0f} % and {shares[2]:.0f} %, and the second of them is")
     assert f"{percent('sgemm_vectorized')}. Fewer instructions, and slower." in LECTURE
     assert feeding.instructions_per_k("sgemm_vectorized") < feeding.instructions_per_k("sgemm_2d_tile")
 

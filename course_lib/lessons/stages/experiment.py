@@ -53,7 +53,8 @@ def law_drawn() -> Picture:
         ax.plot(several, [way / (stages - 1) for stages in several], color=colour, linestyle=("--", ":")[dram], zorder=1)
         ax.plot([stages + beside for stages in STAGES], found, marker=marker, markersize=9, linestyle="none", color=colour,
                 label=f"recorded, from {name}")          # beside: no point covers another
-        ax.text(2.12 + 0.3 * dram, way / (1.3 + 0.1 * dram), f"{way:,.0f} / (stages − 1)", color=colour)
+        x, y = (3.2, 660) if dram else (2.4, 380)
+        ax.text(x, y, f"{name.removeprefix('the ')}: {way:,.0f} / (stages − 1)", ha="left" if dram else "right")
         told.append(f"from {name}: " + ", ".join(f"{cycles:,.0f}" for cycles in found))
     ax.set_xticks(STAGES)
     ax.set(xlabel=f"stages\n{data.readings('pipeline').label}", ylabel="cycles per step", ylim=(0, 2200))
