@@ -122,9 +122,10 @@ INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => states.pl
     const narrow = width < 700, scene = m.sceneOf({ placement }, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const { tile, panel, loads, banks, bottom, text: size } = m.layout({ width, height, text, narrow, scene });
-    return { width, placement, unit: Math.min(tile.unit.x, tile.unit.y), ok: tile.x > 0 && tile.x + tile.w <= (narrow ? width : panel.x) + 0.01
-        && tile.y + tile.h <= (narrow ? panel.y : height) + 0.01 && bottom <= height + 0.01 && panel.w > 20 * size
-        && loads.w > 15 * size && loads.x + loads.w <= width && loads.y + 4 * loads.row < banks.y - 1.2 * size && banks.w > 15 * size }; }))"""
+    return { width, placement, unit: Math.min(tile.unit.x, tile.unit.y),
+        ok: tile.x > 0 && tile.x + tile.w <= (narrow ? width : panel.x) + 0.01 && tile.y + tile.h <= (narrow ? panel.y : height) + 0.01 && bottom <= height + 0.01 && panel.w > 20 * size
+        && loads.w > 15 * size && loads.x + loads.w <= width && loads.y + 4 * loads.row < banks.y - 1.2 * size
+        && banks.w > 15 * size }; }))"""
 
 
 def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):

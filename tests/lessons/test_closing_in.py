@@ -222,7 +222,8 @@ def test_the_opening_says_what_was_recorded():
 
 def test_wavefronts_are_not_said_to_be_the_cause_alone():
     vectorized, prefetched = (feeding.cycles(name) for name in feeding.SCORED[1:3])
-    says(f"took {vectorized.recorded:.0f} cycles for each k, and *prefetched*, with the same 20 wavefronts, only {prefetched.recorded:.0f}.")
+    says(f"took {vectorized.recorded:.0f} cycles for each k, and *prefetched*, with the same 20 wavefronts, "
+         f"only {prefetched.recorded:.0f}.")
     assert [feeding.wavefronts_per_k(name) for name in feeding.SCORED[:3]] == [16, 20, 20]
     assert prefetched.issue < vectorized.issue, "more than one thing changes"
 
@@ -240,7 +241,8 @@ def test_the_lanes_are_worth_what_the_lesson_says():
     says(f"it needs 20 wavefronts and takes {wide.recorded:.0f} cycles for each k", f"it needs 8 and takes {fed.recorded:.0f}.",
          f"each wavefront less saves {(wide.recorded - plain.recorded) / 8:.1f} cycles",
          f"from 12 to 8 each saves {(plain.recorded - fed.recorded) / 4:.1f}.",
-         f"takes {wide.recorded:.0f} cycles where shared memory needs {4 * 20}, and {fed.recorded:.0f} where the scheduler needs {fed.issue:.0f}",
+         f"takes {wide.recorded:.0f} cycles where shared memory needs {4 * 20}, "
+         f"and {fed.recorded:.0f} where the scheduler needs {fed.issue:.0f}",
          f"the squares still gain {feeding.gained('wide', 'fed', 8192):.0f} %")
     assert [closing_in.cycles_per_k(name) for name in LANES] == [110, 96, 94]
     assert all(4 * waves < feeding.cycles(name).recorded for name, waves in LANES.items()), "no row reaches its bound"

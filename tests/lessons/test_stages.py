@@ -187,7 +187,7 @@ def test_the_law_holds_from_two_stages_on():
     off = {(dram, count): 100 * (recorded(count, dram=dram) / experiment.promised(count, dram) - 1)
            for dram in (False, True) for count in STAGES[1:]}
     assert f"up to {max(off.values()):.0f} % above their lines, and up to {math.ceil(-min(off.values()))} % below" in CELLS["law-told"]
-    assert {count for dram, count in off if off[dram, count] == pytest.approx(max(off.values()), abs=0.1)} == {4}, "highest with four stages"
+    assert {count for dram, count in off if off[dram, count] > max(off.values()) - 0.1} == {4}, "highest with four stages"
     decides = [place for place in off if experiment.promised(place[1], place[0]) != experiment.product_alone()]
     assert decides == [(True, 2)], "all others are the product"
 
@@ -270,7 +270,8 @@ def test_the_prose_says_what_was_recorded():
     assert f"copies alone take {copies:,.0f} cycles from DRAM, and its product {product:,.0f}" in CELLS["scoreboard"]
     assert stages_needed(copies, product) == 2
     assert get("dgemm_stages").block(**tiles.LARGE, STAGES=1) == (256, 1, 1)
-    assert flight.traced(**tiles.LARGE, STAGES=1).resources.registers > 128, "one block per multiprocessor: while it waits nothing is multiplied"
+    alone = flight.traced(**tiles.LARGE, STAGES=1)
+    assert alone.resources.registers > 128, "one block per multiprocessor: while it waits nothing is multiplied"
 
 
 def test_no_recorded_speed_is_above_the_stated_ceiling_nor_a_step_below_its_product():

@@ -100,8 +100,8 @@ def one_change(*names: str, reads: bool = False) -> Table:
              *([f"{cycles(name).registers:.0f}"] * reads), f"{cycles_per_k(name)}", f"{1e3 * row(name)['median_s']:.2f}") for name in names]
     header = ("kernel", "wavefronts", "shared memory, at least", "scheduler, at least", *(["register reads, at least"] * reads), "recorded",
               "ms")
-    return Table(header, rows, "Cycles for one k of a warp on each of the four schedulers: shared memory has 4 for each wavefront, a scheduler "
-                 f"one for each instruction. Recorded: N = {N}, {data.readings('closing').label.removeprefix('recorded ')}")
+    return Table(header, rows, "Cycles for one k of a warp on each of the four schedulers: shared memory has 4 for each wavefront, a "
+                 f"scheduler one for each instruction. Recorded: N = {N}, {data.readings('closing').label.removeprefix('recorded ')}")
 
 
 def gained(before: str, after: str, n: int = N) -> float:

@@ -36,15 +36,17 @@ def law() -> Table:
     """Return, for each number of stages, the cycles per step that the law promises, and those that were recorded."""
     rows = []
     for stages in STAGES:
-        pairs = [(f"{promised(stages, dram):,.0f}" if stages > 1 else "–", f"{recorded(stages, dram=dram):,.0f}") for dram in MEMORIES.values()]
-        rows.append((str(stages), *pairs[0], *pairs[1]))
+        row = [str(stages)]
+        for dram in MEMORIES.values():
+            row += [f"{promised(stages, dram):,.0f}" if stages > 1 else "–", f"{recorded(stages, dram=dram):,.0f}"]
+        rows.append(tuple(row))
     return Table(("stages", "from the L2: the law", "recorded", "from DRAM: the law", "recorded"), rows,
                  f"Cycles per step, {data.readings('pipeline').label}; medians of nine launches")
 
 
 @style.styled
 def law_drawn() -> Picture:
-    """Draw the recorded cycles per step over the number of stages as points, and as lines the two numbers of which the law takes the larger."""
+    """Draw the recorded cycles per step over the number of stages, and as lines the numbers of which the law takes the larger."""
     ax, told, several = style.axes(width=7.6, height=4.2), [], STAGES[1:]
     ax.plot(several, [product_alone()] * len(several), color=style.GREY, zorder=1)
     ax.text(STAGES[-1], product_alone() + 90, f"a product takes {product_alone():,.0f}", ha="right")
@@ -59,5 +61,5 @@ def law_drawn() -> Picture:
     ax.set_xticks(STAGES)
     ax.set(xlabel=f"stages\n{data.readings('pipeline').label}", ylabel="cycles per step", ylim=(0, 2200))
     ax.legend(loc="upper right")
-    return render(ax, f"Recorded cycles per step with one to six stages, {'; '.join(told)}. Where the falling line of DRAM crosses that of a "
-                  "product, between two and three stages, the points begin to lie on the level line.")
+    return render(ax, f"Recorded cycles per step with one to six stages, {'; '.join(told)}. The falling line of DRAM crosses the level line of "
+                  "a product between two and three stages; from there on the points lie near the level line.")
