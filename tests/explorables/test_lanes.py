@@ -123,7 +123,8 @@ INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => states.pl
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const { tile, panel, loads, banks, bottom, text: size } = m.layout({ width, height, text, narrow, scene });
     return { width, placement, unit: Math.min(tile.unit.x, tile.unit.y),
-        ok: tile.x > 0 && tile.x + tile.w <= (narrow ? width : panel.x) + 0.01 && tile.y + tile.h <= (narrow ? panel.y : height) + 0.01 && bottom <= height + 0.01 && panel.w > 20 * size
+        ok: tile.x > 0 && tile.x + tile.w <= (narrow ? width : panel.x) + 0.01
+        && tile.y + tile.h <= (narrow ? panel.y : height) + 0.01 && bottom <= height + 0.01 && panel.w > 20 * size
         && loads.w > 15 * size && loads.x + loads.w <= width && loads.y + 4 * loads.row < banks.y - 1.2 * size
         && banks.w > 15 * size }; }))"""
 

@@ -61,5 +61,5 @@ def law_drawn() -> Picture:
     ax.set_xticks(STAGES)
     ax.set(xlabel=f"stages\n{data.readings('pipeline').label}", ylabel="cycles per step", ylim=(0, 2200))
     ax.legend(loc="upper right")
-    return render(ax, f"Recorded cycles per step with one to six stages, {'; '.join(told)}. The falling line of DRAM crosses the level line of "
-                  "a product between two and three stages; from there on the points lie near the level line.")
+    return render(ax, f"Recorded cycles per step with one to six stages, {'; '.join(told)}. The falling line of DRAM crosses the level "
+                  "line of a product between two and three stages; from there on the points lie near the level line.")
