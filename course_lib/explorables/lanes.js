@@ -111,7 +111,7 @@ function drawLoads(pen, view, { panel, loads, text }) {
     waves.slice(0, mine).forEach((wave, n) => runs(wave.lanes).forEach(([first, many]) => {
       const now = latest.index === index && n === mine - 1;
       for (const [hue, strength] of [[view.paper, 1], [hues[side], now ? 1 : 0.55]]) box(pen, hue, x + first * lane + 1.5, top + 1.5, many * lane - 3, 1.25 * text - 3, { fill: strength });
-      write(pen, view, String(n + 1), x + (first + many / 2) * lane, top + text, { align: "center", size: 0.96, weight: 700, colour: dark ? "#000" : now ? "#fff" : view.ink });
+      write(pen, view, String(n + 1), x + (first + many / 2) * lane, top + text, { align: "center", size: 0.96, weight: 700, colour: !now ? view.ink : dark ? "#000" : "#fff" });
     }));
   });
 }
