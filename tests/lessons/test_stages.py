@@ -77,8 +77,8 @@ def test_what_there_was_to_find_in_the_picture():
     assert product_cycles("ideal") == multiply_cycles(64, 64, 16) == 512
     sums = [latency + product_cycles("small") - round(recorded(1, dram=bool(n))) for n, (latency, _) in enumerate(latencies("small"))]
     ordering = recorded(1, copies="zeros") - recorded(1, copies="none")
-    assert f"less than the sum, from DRAM by {sums[1]} cycles. Ordering the copies takes {ordering:.0f} cycles" in CELLS["watch"]
-    assert ordering < min(sums), "it does not explain more than there is"
+    assert f"from DRAM by {sums[1]} cycles and from the L2 by {sums[0]}. Ordering the copies takes {ordering:.0f} cycles" in CELLS["watch"]
+    assert max(sums) / 2 < ordering < min(sums), "the larger part of the difference, and not more than all"
 
 
 # ---- what is counted -----------------------------------------------------------------------------------------------------------------
