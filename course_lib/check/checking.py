@@ -96,7 +96,7 @@ def _title(kernel: Kernel, values: Mapping[str, int]) -> str:
 
 def _ended(title: str, source: str, findings: Iterable[Finding], inputs: Iterable[TrialOutcome] = (),
            lines: Mapping[int, Mapping[str, int]] | None = None) -> CheckReport:
-    findings = tuple(dataclasses.replace(finding, lesson=lesson_of(finding.kind)) for finding in findings)
+    findings = tuple(dataclasses.replace(finding, lesson=lesson_of(finding)) for finding in findings)
     return CheckReport(title, source, findings, tuple(inputs), lines or {})
 
 

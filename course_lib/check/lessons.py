@@ -3,23 +3,28 @@
 import sys
 from types import ModuleType
 
+from course_lib.check.finding import Finding
+from course_lib.check.reports import unfinished_copy
+
 # `check` comes with lesson 03, which explains wrong results and accesses out of bounds: nobody who reads of one has to be sent there.
 TITLES = {"04": "Tiling", "05": "Coalescing", "06": "Bank conflicts and padding", "08": "Register blocking",
-          "19": "Is every multiprocessor busy?"}
-PACKAGES = {"04": "tiling", "05": "coalescing", "06": "bank_conflicts", "08": "register_blocking", "19": "busy"}
+          "17": "Stages", "19": "Is every multiprocessor busy?"}
+PACKAGES = {"04": "tiling", "05": "coalescing", "06": "bank_conflicts", "08": "register_blocking", "17": "stages",
+            "19": "busy"}
 EXPLAINS = {
     "hazard": "04", "uninitialised": "04", "divergent barrier": "04", "loads": "04",
-    "misaligned": "05", "sectors": "05", "bank conflicts": "06", "spills": "08", "local memory": "08", "order": "19",
+    "misaligned": "05", "sectors": "05", "bank conflicts": "06", "spills": "08", "local memory": "08", "copy": "17", "order": "19",
 }
 
 
-def lesson_of(kind: str) -> str:
-    """Return the number and title of the lesson that explains a kind of finding, or "": for what needs none, and in that lesson itself.
+def lesson_of(finding: Finding) -> str:
+    """Return the number and title of the lesson that explains a finding, or "": for what needs none, and in that lesson itself.
 
-    >>> lesson_of("hazard"), lesson_of("wrong")
+    >>> lesson_of(Finding("hazard", "")), lesson_of(Finding("wrong", ""))
     ('lesson 04, Tiling', '')
     """
-    number = EXPLAINS.get(kind)
+    copy = any(map(unfinished_copy, finding.facts.get("hazards", ())))
+    number = EXPLAINS.get("copy" if copy else finding.kind)
     return f"lesson {number}, {TITLES[number]}" if number and not _is_read(number) else ""
 
 

@@ -25,7 +25,7 @@ _PLACE = re.compile(r"(?:[\w$]+, )?line \d+: ")         # with which the simulat
 _BARRIER = re.compile(r"__syncthreads|bar\.sync|barrier")
 _LEAVES = re.compile(r"\breturn\s*;")
 _ORDERED = {"RAW": "reads with no barrier after the write", "WAR": "writes with no barrier after the read",
-            "WAW": "writes with no barrier after another write"}
+            "WAW": "writes with no barrier after another write", "copy": "reads that may come before the copy is complete"}
 
 
 def urgency(finding: Finding) -> tuple[int, int]:
@@ -86,7 +86,7 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
     """Return one finding for all hazards between two lines."""
     first, last = pair
     example = hazards[0]
-    times = ", ".join(f"{hazard.count:,} {_ORDERED[hazard.kind]}" for hazard in hazards)
+    times = ", ".join(f"{hazard.count:,} {_ORDERED['copy' if unfinished_copy(hazard) else hazard.kind]}" for hazard in hazards)
     threads = [_thread(example.first_thread), _thread(example.second_thread)]
     block = f"block {_thread(example.block)}"
     element = element_name(report, example.address, lines)
@@ -95,21 +95,30 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
     else:
         ends = [(example.first_line, threads[0]), (example.second_line, threads[1])]
         write, read = ends if example.kind != "WAR" else ends[::-1]
-        copied = example.kind == "RAW" and example.first_copies
-        reason = _missing_wait(example) if copied else _missing_barrier(first, last, lines)
         luck = "right all the same, by luck of the order in which the warps run" if right else "wrong"
-        verb = "copies to" if copied else "writes"
-        text = (f"thread {write[1]} {verb} {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
-                f"both belong to {block}, and {reason}. The result is {luck}")
+        if unfinished_copy(example):
+            text = f"{_missing_wait(example, element, block)}. The result is {luck}"
+        else:
+            text = (f"thread {write[1]} writes {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
+                    f"both belong to {block}, and {_missing_barrier(first, last, lines)}. The result is {luck}")
     return Finding("hazard", f"{text} ({times}, on input: {case.name}, {case})", last, line_text(lines, last),
                    facts={"case": case, "hazards": tuple(hazards)})
 
 
-def _missing_wait(example: Hazard) -> str:
+def unfinished_copy(hazard: Hazard) -> bool:
+    """Tell whether a hazard is a read of what an asynchronous copy may not have brought yet."""
+    return hazard.kind == "RAW" and hazard.first_copies
+
+
+def _missing_wait(example: Hazard, element: str, block: str) -> str:
     """Say what orders an asynchronous copy and a read: the copying thread's wait, and for other threads a barrier behind it."""
-    if example.first_thread == example.second_thread:
-        return "this thread has not waited for that copy: it may still be on its way"
-    return "the copying thread's wait (cp.async.wait_group or wait_all) and a __syncthreads() behind it must stand between the two"
+    copying, reading = _thread(example.first_thread), _thread(example.second_thread)
+    text = f"thread {copying} of {block} copies to {element} in line {example.first_line}"
+    if copying == reading:
+        return (f"{text} and reads it in line {example.second_line}, but this thread has not waited for that copy: it may still be on its "
+                "way. A wait that covers it (cp.async.wait_group or wait_all) must stand between the two")
+    return (f"{text} and thread {reading} reads it in line {example.second_line}. The copying thread's wait (cp.async.wait_group or "
+            "wait_all) and a __syncthreads() behind it must stand between the two")
 
 
 def _missing_barrier(first: int, last: int, lines: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ export function sceneOf(values, states) {
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 28 : 56), height / (narrow ? 40 : 25));
   const rows = scene.curves.length, list = narrow ? { x: 0, w: width, row: 2.9 * text } : { w: Math.min(0.42 * width, 27 * text), row: 3.1 * text };
-  const left = 4.5 * text, top = 2.6 * text, foot = 2.9 * text, high = narrow ? height - rows * list.row - 1.6 * text : height;
+  const left = 4.5 * text, top = 2.6 * text, foot = 2.9 * text, high = narrow ? height - rows * list.row - 2.4 * text : height;
   const plot = { x: left, y: top, w: (narrow ? width : width - list.w - 2.2 * text) - left - 1.2 * text, h: high - top - foot };
   if (narrow) list.y = high + 1.4 * text;
   else Object.assign(list, { x: width - list.w, y: Math.max(top, (height - rows * list.row) / 2) });
@@ -127,7 +127,9 @@ function drawReading(pen, view, where) {
     pen.fillStyle = view.hues[i];
     if (shown) pen.fillRect(bar.x, bar.y, bar.w * curve.share[n] / MOST, bar.h);
     pen.fillStyle = view.ink;
-    pen.fillRect(bar.x + bar.w * 100 / MOST - 1, bar.y - 2, 2, bar.h + 4);
+    const library = bar.x + bar.w * 100 / MOST;
+    pen.fillRect(library - 1, bar.y - 2, 2, bar.h + 4);
+    if (i === scene.curves.length - 1) write(pen, view, "100 %: cuBLAS", library, bar.y + bar.h + 1.2 * text, { align: "center", size: 0.96, weight: 600 });
     write(pen, view, shown ? percent(curve.share[n]) : "?", list.x + list.w - 0.3 * text, bar.y + 0.72 * text, { align: "right", weight: 700, size: 1.05 });
   });
 }

@@ -4,7 +4,7 @@ import { clamp, explorable, lerp, plural } from "./stage.js";
 
 const HUES = { light: { way: "#0072b2", ready: "#8ec9e8", multiply: "#f0a000", idle: "#7a7a7a" },
   dark: { way: "#56b4e9", ready: "#1f6a96", multiply: "#ffd24d", idle: "#9a9a9a" } };
-const EPS = 1e-6, THIN = { way: 0.36, ready: 0.22, multiply: 0.08 };        // thin: on its way; tall: multiplied. Readable without colour
+const EPS = 1e-6, TICK = 5000, THIN = { way: 0.36, ready: 0.22, multiply: 0.08 };        // thin: on its way; tall: multiplied. Readable without colour
 const comma = n => Math.round(n).toLocaleString("en");
 
 /** What has happened by a cycle: idle and busy cycles since the first product began, steps multiplied, and the tiles on their way. */
@@ -42,7 +42,7 @@ export function cycleAt(scene, at) {
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 26 : 52), height / (narrow ? 34 : 25));
-  const label = (narrow ? 4.2 : 6.4) * text, foot = height - (narrow ? 3.6 : 1.5) * text, head = 3.6 * text;
+  const label = (narrow ? 4.2 : 6.4) * text, foot = height - (narrow ? 3.6 : 1.5) * text, head = 4.1 * text;
   const memory = { x: label, y: foot - 3.3 * text, w: width - label - 2, h: 2.2 * text }, strip = { x: label, y: memory.y - 2.7 * text, w: width - label - 2, h: 1.5 * text };
   const rows = { x: label, y: head, w: width - label - 2, h: strip.y - head - 0.9 * text };
   return { text, label, foot, rows, strip, memory, slot: rows.h / scene.tiles.length, scale: rows.w / scene.span };
@@ -90,6 +90,26 @@ function drawHead(pen, view, now) {
   if (!view.narrow && view.at > 0) write(pen, view, `${plural(now.way.length, "step")} on the way, ${comma(now.way.length * scene.bytes)} bytes`, width - 2, 2.2 * text, { weight: 600, align: "right", most: width - half });
 }
 
+/** The axis of cycles above the rows, and lines from what frees a stage down to the copies that go there. */
+function drawLines(pen, view, { text, rows, slot, scale }) {
+  const { scene: { tiles, stages, span }, cycle } = view, line = (x, from, to) => { pen.beginPath(); pen.moveTo(x, from); pen.lineTo(x, to); pen.stroke(); };
+  pen.strokeStyle = view.ink;
+  pen.lineWidth = 1;
+  for (let tick = 0; tick < span; tick += view.narrow && span > 4 * TICK ? 2 * TICK : TICK) {
+    const x = rows.x + tick * scale;
+    line(x, rows.y - 0.3 * text, rows.y);
+    write(pen, view, tick ? comma(tick) : "cycle 0", tick ? x : x - 1, rows.y - 0.45 * text, { size: 0.96, align: tick ? "center" : "left" });
+  }
+  pen.globalAlpha = 0.75;
+  pen.setLineDash([2, 3]);
+  tiles.forEach(([issued], i) => {
+    const freed = stages === 1 ? i - 1 : i - stages + 1, x = rows.x + issued * scale;
+    if (view.at > 0 && issued > 0 && issued <= cycle + EPS) line(x, rows.y + (freed + 0.5) * slot, rows.y + (i + 0.5) * slot);
+  });
+  pen.setLineDash([]);
+  pen.globalAlpha = 1;
+}
+
 /** A row per step: on its way (thin), waiting in shared memory, multiplied (tall). */
 function drawRows(pen, view, where) {
   const { text, cycle, scene, hues } = view, { rows, slot, scale } = where;
@@ -113,10 +133,10 @@ function drawRows(pen, view, where) {
 /** Before the first cycle: the way of one step alone. */
 function drawOne(pen, view, where) {
   const { text, scene, hues } = view, { rows, scale } = where, y = rows.y + 2 * text, x = rows.x + 0.5 * text;
-  write(pen, view, "one step alone: its copies are on their way, then it is multiplied", x, y - 0.6 * text, { most: rows.w - text });
+  write(pen, view, "one step alone:", x, y - 0.6 * text, { most: rows.w - text });
   fill(pen, hues.way, x, y + 0.4 * text, scene.latency * scale, 0.4 * text);
   fill(pen, hues.multiply, x + scene.latency * scale, y, scene.multiply * scale, 1.2 * text);
-  write(pen, view, `${comma(scene.latency)} + ${comma(scene.multiply)} cycles`, x + (scene.latency + scene.multiply) * scale + 0.5 * text, y + text, { most: rows.w - (scene.latency + scene.multiply) * scale - 1.2 * text });
+  write(pen, view, `${comma(scene.latency)} cycles on their way + ${comma(scene.multiply)} cycles of multiplying`, x + (scene.latency + scene.multiply) * scale + 0.5 * text, y + text, { most: rows.w - (scene.latency + scene.multiply) * scale - 1.2 * text });
 }
 
 function drawStrip(pen, view, where) {
@@ -159,6 +179,7 @@ export function draw(pen, given) {
   const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"], cycle: cycleAt(given.scene, given.at) };
   drawHead(pen, view, counted(view.scene.tiles, view.cycle));
   drawRows(pen, view, where);
+  drawLines(pen, view, where);
   if (view.at <= 0) drawOne(pen, view, where);
   drawStrip(pen, view, where);
   drawMemory(pen, view, where);

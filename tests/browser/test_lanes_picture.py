@@ -40,6 +40,6 @@ def test_the_pointer_tells_lanes(opened):
     shown = opened()
     shown.root.get_by_text(PLACEMENTS["fed"]).click()
     shown.rested()
-    place = "({ layout }, view) => { const { tile } = layout(view); return [tile.x + 5.5 * tile.unit, tile.y + 6.5 * tile.unit]; }"
+    place = "({ layout }, view) => { const { tile } = layout(view); return [tile.x + 5.5 * tile.unit.x, tile.y + 6.5 * tile.unit.y]; }"
     shown.page.mouse.move(*shown.at(*shown.where(place)))
     shown.page.get_by_text("lane 3: row 6, column 5 of the warp's tile").wait_for()

@@ -79,6 +79,13 @@ def test_lanes_in_squares_share_rows_and_columns_and_lanes_in_rows_do_not():
     assert [[start // 4 for start in first[lane][0][:2]] for lane in (5, 18)] == [[2, 1], [1, 2]], "the lesson's two examples"
 
 
+def test_each_box_stands_over_the_lanes_of_its_wavefront(page):
+    waves = [wave["lanes"] for name in PLACEMENTS for load in states()["at"][name]["loads"] for wave in load["waves"]]
+    for lanes_of, found in zip(waves, evaluate(page, "(m, waves) => waves.map(m.runs)", waves), strict=True):
+        assert [lane for first, many in found for lane in range(first, first + many)] == lanes_of
+    assert evaluate(page, "(m, lanes) => m.runs(lanes)", [0, 1, 4, 6, 7]) == [[0, 2], [4, 1], [6, 2]]
+
+
 SAYS = """(m, {states, placement}) => { const scene = m.sceneOf({ placement }, states);
     return [scene.answer, m.describes({ scene }, 0), ...[...Array(scene.steps + 1).keys()].map(at => m.says({ scene }, at))]; }"""
 
@@ -114,11 +121,12 @@ def test_words_that_have_come_stay_and_those_of_a_wavefront_stand_out(page, name
 INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => states.placements.map(([placement]) => {
     const narrow = width < 700, scene = m.sceneOf({ placement }, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
-    const { tile, panel, banks, bottom, text: size } = m.layout({ width, height, text, narrow, scene });
-    return { width, placement, unit: tile.unit, ok: tile.x > 0 && tile.x + tile.w <= (narrow ? width : panel.x) + 0.01
+    const { tile, panel, loads, banks, bottom, text: size } = m.layout({ width, height, text, narrow, scene });
+    return { width, placement, unit: Math.min(tile.unit.x, tile.unit.y),
+        ok: tile.x > 0 && tile.x + tile.w <= (narrow ? width : panel.x) + 0.01
         && tile.y + tile.h <= (narrow ? panel.y : height) + 0.01 && bottom <= height + 0.01 && panel.w > 20 * size
-        && banks.w > 15 * size && banks.y + 1.1 * size <= height && (narrow || banks.x + banks.w <= panel.x
-            && (banks.x > tile.x + tile.w || banks.y - 1.5 * size > tile.y + tile.h)) }; }))"""
+        && loads.w > 15 * size && loads.x + loads.w <= width && loads.y + 4 * loads.row < banks.y - 1.2 * size
+        && banks.w > 15 * size }; }))"""
 
 
 def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):

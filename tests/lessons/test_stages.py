@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from nbclient import NotebookClient
 
 from course_lib import data
-from course_lib.arch import device
+from course_lib.arch import LIMITS, device
 from course_lib.bench.pipeline import GRID
 from course_lib.check import check
 from course_lib.errors import CourseError
@@ -76,8 +77,8 @@ def test_what_there_was_to_find_in_the_picture():
     assert product_cycles("ideal") == multiply_cycles(64, 64, 16) == 512
     sums = [latency + product_cycles("small") - round(recorded(1, dram=bool(n))) for n, (latency, _) in enumerate(latencies("small"))]
     ordering = recorded(1, copies="zeros") - recorded(1, copies="none")
-    assert f"from DRAM by {sums[1]} cycles, from the L2 by {sums[0]}." in CELLS["watch"]
-    assert f"Ordering the copies, which is in both numbers, costs {ordering:.0f}" in CELLS["watch"]
+    assert f"from DRAM by {sums[1]} cycles and from the L2 by {sums[0]}. Ordering the copies takes {ordering:.0f} cycles" in CELLS["watch"]
+    assert max(sums) / 2 < ordering < min(sums), "the larger part of the difference, and not more than all"
 
 
 # ---- what is counted -----------------------------------------------------------------------------------------------------------------
@@ -112,12 +113,18 @@ def test_a_wait_that_allows_one_too_many_is_found_every_time():
     assert [finding.line for finding in found.findings[:2]] == lines[1:]
     assert all(f"copies to {name}[0] in line {lines[0]}" in one.message for name, one in zip(("As", "Bs"), found.findings, strict=False))
     assert "this thread has not waited for that copy" in found.findings[0].message
+    assert f"and reads it in line {lines[1]}, but" in found.findings[0].message
+    assert "A wait that covers it (cp.async.wait_group or wait_all) must stand between the two" in found.findings[0].message
+    assert "32,768 reads that may come before the copy is complete" in found.findings[0].message
+    assert found.findings[0].lesson == "lesson 17, Stages", "and no other"
     assert not found.inputs[0].passed
 
 
 def test_which_of_two_more_mistakes_gives_a_wrong_answer():
     barrier = next(line for line in MINE.splitlines(keepends=True) if "__syncthreads()" in line)
-    assert not check(of_reader(barrier, "")).right
+    unmet = check(of_reader(barrier, "")).findings[0]
+    assert "The copying thread's wait (cp.async.wait_group or wait_all) and a __syncthreads() behind it" in unmet.message
+    assert unmet.lesson == "lesson 17, Stages"
     late = of_reader("        fetch(step + 2);\n        multiply(step);", "        multiply(step);\n        fetch(step + 2);")
     assert check(late).right
     assert stages.during_products(late) == 1 == stages.during_products(STAGES=2), "the third stage hides nothing more"
@@ -174,25 +181,23 @@ def test_the_prediction_and_its_explanation():
 
 def test_the_law_holds_from_two_stages_on():
     """Also with other numbers of warps and with the large tile, which the lesson does not show."""
-    for tile, off in ((SMALL, 0.04), (LARGE, 0.02), ("64 × 64", 0.04), ("64 × 64, 16 warps", 0.10)):
+    for tile in (SMALL, LARGE, "64 × 64", "64 × 64, 16 warps"):
         for dram, count in itertools.product((False, True), STAGES[1:]):
-            assert recorded(count, tile, dram=dram) == pytest.approx(experiment.promised(count, dram, tile=tile), rel=off)
-    assert "No point is further than 4 % from its line" in CELLS["law-told"]
-    assert sum(recorded(count, dram=dram) < experiment.promised(count, dram) - 1 for dram in (False, True) for count in STAGES[1:]) > 3
-    decides = [(dram, count) for dram in (False, True) for count in STAGES[1:]
-               if experiment.promised(count, dram) != recorded(count, copies="zeros")]
+            assert recorded(count, tile, dram=dram) == pytest.approx(experiment.promised(count, dram, tile=tile), rel=0.06)
+    off = {(dram, count): 100 * (recorded(count, dram=dram) / experiment.promised(count, dram) - 1)
+           for dram in (False, True) for count in STAGES[1:]}
+    assert f"up to {max(off.values()):.0f} % above their lines, and up to {math.ceil(-min(off.values()))} % below" in CELLS["law-told"]
+    assert {count for dram, count in off if off[dram, count] > max(off.values()) - 0.1} == {4}, "highest with four stages"
+    decides = [place for place in off if experiment.promised(place[1], place[0]) != experiment.product_alone()]
     assert decides == [(True, 2)], "all others are the product"
 
 
 def test_what_the_law_leaves_out():
     floor = recorded(6, product="none")
     law = experiment.copies_alone(SMALL, False) / 5
-    assert f"they take {floor:,.0f} cycles with six stages, where it says {law:,.0f}" in CELLS["law-told"]
+    assert f"take {floor:,.0f} cycles per step, where the law says {law:,.0f}" in CELLS["law-told"]
     assert floor < min(recorded(count, copies="zeros") for count in STAGES)
     assert recorded(5, product="none") / floor < 1.05, "flat"
-    four = {(count, dram): recorded(count, "64 × 64", dram=dram) for count in (2, 3) for dram in (False, True)}
-    assert f"gains {100 * (four[2, True] / four[3, True] - 1):.0f} % from DRAM" in CELLS["law-told"]
-    assert f"loses {100 * (four[3, False] / four[2, False] - 1):.0f} % from the L2" in CELLS["law-told"]
     for dram, count in itertools.product((False, True), (2, 3, 4)):
         assert recorded(count, dram=dram) < min(recorded(count, tile, dram=dram) for tile in ("64 × 64", "64 × 64, 16 warps"))
 
@@ -207,11 +212,13 @@ def test_how_many_tiles_come_from_dram():
 
 def test_what_the_experiment_showed():
     rows = {row[0]: row[1:] for row in stages.law().rows}
-    assert rows["1"] == ("1,107", "–", "1,419", "–", "2,036")
-    assert rows["2"] == ("1,082", "733", "1,052", "1,280", "1,272")
-    assert rows["3"] == ("1,047", "367", "1,032", "640", "1,032")
-    assert rows["4"] == ("1,152", "244", "1,107", "427", "1,107")
-    for words in ("1,272 cycles with two stages and 1,032 with three", "which asks no memory, takes 1,152 cycles"):
+    assert rows["1"] == ("–", "1,419", "–", "2,036")
+    assert rows["2"] == ("1,047", "1,052", "1,280", "1,272")
+    assert rows["3"] == ("1,047", "1,032", "1,047", "1,032")
+    assert rows["4"] == ("1,047", "1,107", "1,047", "1,107")
+    zeros = [recorded(count, copies="zeros") for count in (4, 3)]
+    for words in ("1,272 cycles with two stages and 1,032 with three",
+                  f"a product with them takes {zeros[0]:,.0f} cycles with four stages, and {zeros[1]:,.0f} with three"):
         assert words in CELLS["law-told"], words
     assert "from DRAM: 2,036, 1,272, 1,032" in stages.law_drawn().alt
     bare, ordering = (recorded(3, copies=copies) for copies in ("none", "zeros"))
@@ -226,6 +233,9 @@ def test_the_rate_is_that_of_the_ceiling():
 def test_what_more_stages_cost():
     sizes = {tile["BM"]: get("dgemm_stages").dynamic_bytes(**tile, STAGES=3) // 3 for tile in (tiles.SMALL, tiles.LARGE)}
     assert f"{sizes[64]:,} bytes with tiles of 64 × 64, and {sizes[128]:,} with tiles of 128 × 128" in PROSE
+    most = LIMITS[9, 0].shared_per_block
+    assert 6 * sizes[128] <= most < 7 * sizes[128]
+    assert f"may have {most:,} bytes, so six stages of the large tile fit and seven do not" in PROSE
     found = [evaluate("dgemm_stages", 128, tiles.SMALL | {"STAGES": count}, backend="sim") for count in (1, 2, 3, 4)]
     assert len({(one.count("sectors"), one.count("conflicts")) for one in found}) == 1
     assert [ROWS["shared bytes"](one)[1] for one in found] == [f"{count * sizes[64]:,}" for count in (1, 2, 3, 4)], "dynamic, too"
@@ -253,16 +263,15 @@ def test_the_prose_says_what_was_recorded():
     assert f"at {cublas:.0f} TFLOP/s with them" in PROSE
     assert f"reaches {100 * of[1] / cublas:.0f} % of that" in PROSE
     assert f"becomes {of[2] / of[1]:.2f} times as fast" in told
-    assert max(of.values()) == of[3]
-    assert f"The third stage adds {100 * (of[3] / of[2] - 1):.0f} %" in told
-    steps = {count: recorded(count, LARGE, dram=True) for count in (2, 3)}
-    assert f"its steps take {steps[3]:,.0f} cycles, and {steps[2]:,.0f} with two stages" in told
-    peak, product = multiply_cycles(128, 128, 16), recorded(3, LARGE, copies="zeros")
-    assert f"need {peak:,} of its {product:,.0f} cycles, or {100 * peak / product:.0f} %" in told
-    assert f"reach {100 * of[3] / (2e-6 * DMMA_RATE * 132 * 1980):.0f} % of their 67 TFLOP/s" in told
-    copies, products = experiment.copies_alone(LARGE, True), recorded(3, LARGE, copies="zeros")
-    assert f"copies alone take {copies:,.0f} cycles from DRAM, and its products alone {products:,.0f}" in CELLS["scoreboard"]
-    assert stages_needed(copies, products) == 2
+    assert max(abs(of[count] / of[2] - 1) for count in (3, 4, 5)) < 0.03
+    assert "Three, four and five stages stay within 3 % of two." in told
+    copies, product = experiment.copies_alone(LARGE, True), experiment.product_alone(LARGE)
+    assert f"takes {product:,.0f} cycles, where the tensor cores need {multiply_cycles(128, 128, 16):,}" in told
+    assert f"copies alone take {copies:,.0f} cycles from DRAM, and its product {product:,.0f}" in CELLS["scoreboard"]
+    assert stages_needed(copies, product) == 2
+    assert get("dgemm_stages").block(**tiles.LARGE, STAGES=1) == (256, 1, 1)
+    alone = flight.traced(**tiles.LARGE, STAGES=1)
+    assert alone.resources.registers > 128, "one block per multiprocessor: while it waits nothing is multiplied"
 
 
 def test_no_recorded_speed_is_above_the_stated_ceiling_nor_a_step_below_its_product():

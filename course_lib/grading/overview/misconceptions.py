@@ -106,9 +106,13 @@ def misconception(exercise: str, kind: str) -> Misconception:
     'Shared memory serves any 32 words equally fast.'
     >>> misconception("60_own", "gate").lesson, misconception("04_tiling", "hazard").section
     ('', 'Break it: a mistake on purpose')
+    >>> misconception("17_stages", "hazard").section
+    'Idea: order early, wait late'
     """
     if kind in OF_EXERCISE:
         return Misconception(OF_EXERCISE[kind], *IDEAS.get(exercise, ("The exercise's own idea is not understood.",)))
+    if kind == "hazard" and exercise == "17_stages":
+        return Misconception(KINDS[kind].seen, *IDEAS[exercise])
     if kind == "wrong" and exercise in ("01_triple_loop", "02_cpu"):
         return replace(KINDS[kind], lesson=IDEAS["01_triple_loop"][1], section=IDEAS["01_triple_loop"][2])
     return KINDS.get(kind, Misconception(kind, ""))

@@ -87,7 +87,7 @@ def cycles(name: str) -> Cycles:
 
 
 def one_change(*names: str, reads: bool = False) -> Table:
-    """Return a table of texts that differ in one thing: their counts for one k, and their recorded times.
+    """Return a table of texts that differ in one thing: the cycles that they need for one k at least, and those that were recorded.
 
     Parameters
     ----------
@@ -96,11 +96,12 @@ def one_change(*names: str, reads: bool = False) -> Table:
     reads
         Show the cycles in which registers are read, too.
     """
-    rows = [(NAMES[name], wavefronts_per_k(name), counted(name).resources.registers, f"{instructions_per_k(name):.0f}",
-             *([f"{cycles(name).registers:.0f}"] * reads), f"{1e3 * row(name)['median_s']:.2f}") for name in names]
-    header = ("kernel", "wavefronts", "registers per thread", "instructions", *(["cycles for register reads"] * reads), "ms")
-    return Table(header, rows, f"Per warp and k, for 64 multiply-adds; counted in the simulator and in machine code. Times: N = {N}, "
-                 f"{data.readings('closing').label}")
+    rows = [(NAMES[name], wavefronts_per_k(name), SCHEDULERS * wavefronts_per_k(name), f"{instructions_per_k(name):.0f}",
+             *([f"{cycles(name).registers:.0f}"] * reads), f"{cycles_per_k(name)}", f"{1e3 * row(name)['median_s']:.2f}") for name in names]
+    header = ("kernel", "wavefronts", "shared memory, at least", "scheduler, at least", *(["register reads, at least"] * reads), "recorded",
+              "ms")
+    return Table(header, rows, "Cycles for one k of a warp on each of the four schedulers: shared memory has 4 for each wavefront, a "
+                 f"scheduler one for each instruction. Recorded: N = {N}, {data.readings('closing').label.removeprefix('recorded ')}")
 
 
 def gained(before: str, after: str, n: int = N) -> float:
@@ -108,9 +109,9 @@ def gained(before: str, after: str, n: int = N) -> float:
     return round(100 * (row(before, n)["median_s"] / row(after, n)["median_s"] - 1), 1)
 
 
-def milliseconds(name: str, n: int = N) -> float:
-    """Return the recorded time of a kernel, in milliseconds, rounded to two decimals."""
-    return round(1e3 * row(name, n)["median_s"], 2)
+def cycles_per_k(name: str) -> int:
+    """Return the recorded cycles of a scheduler for one k of its warp, 64 multiply-adds, at N = 4096."""
+    return round(cycles(name).recorded)
 
 
 def scoreboard() -> Table:
