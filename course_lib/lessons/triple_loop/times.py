@@ -1,5 +1,6 @@
 """What orders of the triple loop take on a CPU: measured here, recorded, and as the slides have it."""
 
+from collections import Counter
 from typing import Any
 
 from course_lib import data
@@ -12,7 +13,7 @@ from course_lib.model import lee
 from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import Picture, Table
 from course_lib.run import run_cpu
-from course_lib.toolchain import cpu_name, no_compiler
+from course_lib.toolchain import cpu_family, cpu_name, no_compiler
 from course_lib.widgets.compute import inputs
 
 BUDGET_S, ROUNDS = 0.03, 3            # of each program in a round, in seconds
@@ -28,6 +29,12 @@ def recorded_cpu(name: str = "cpu_orders") -> str:
     """Return the name of a recorded CPU with the numbers that tell it from others of the same name."""
     found, = data.readings(name).find(what="conditions")
     return f"{found['cpu']} (family {found['family']}, model {found['model']})"
+
+
+def this_cpu() -> str:
+    """Return the name of this computer's CPU; where it has no number, which many CPUs share, with those of its family and model."""
+    name, found = cpu_name(), cpu_family()
+    return name if any(map(str.isdigit, name)) or not found else f"{name} (family {found[0]}, model {found[1]})"
 
 
 def of_recording() -> Panel:
@@ -47,7 +54,7 @@ def measured(mine: str) -> Picture:
 
 def _here(mine: str) -> Panel:
     """Return this machine's nanoseconds per multiply-add, or why there are none."""
-    title, programs = f"measured on this computer\n{cpu_name()}", {"ijk": "gemm_ijk", "ikj": "gemm_ikj", "your loops": mine}
+    title, programs = f"measured on this computer\n{this_cpu()}", {"ijk": "gemm_ijk", "ikj": "gemm_ikj", "your loops": mine}
     missing = no_compiler()
     if missing:
         return Panel(title, {}, f"Nothing is timed here, and nothing below needs it: {missing}.")
@@ -75,7 +82,7 @@ def six() -> Table:
             speeds = (f"{size.flops / spread.best / 1e9:.2f}" for size, spread in zip(SMALL, (small, power), strict=True))
             rows.append((name, *speeds, _most(small, power)))
     header = ("program", *(f"GFLOP/s, N = {size.N}" for size in SMALL), f"{ROUNDS} rounds differ by up to")
-    return Table(header, rows, f"one thread, the fastest of {ROUNDS} rounds, measured on {cpu_name()}")
+    return Table(header, rows, f"one thread, the fastest of {ROUNDS} rounds, measured on {this_cpu()}")
 
 
 def row(order: str, size: Size) -> dict[str, Any]:
@@ -104,14 +111,15 @@ def scoreboard() -> Picture:
 
 
 def fits() -> Table:
-    """Return how many lines of a column of B the recorded CPU's first two caches can hold, and the recorded times of ijk."""
+    """Return how many lines of a column of B compete for one set of the recorded CPU's first two caches, and the recorded times of ijk."""
     caches = [CacheShape(1024 * found["kib"], ways=found["ways"]) for found in data.readings("cpu_orders").find(what="cache")[:2]]
     rows = []
     for size in (*SIZES[1:], *TIMED):
-        held = (min(size.K, cache.column(FLOAT * size.ldb)) for cache in caches)
-        rows.append((f"{size.N:,}", f"{FLOAT * size.ldb:,}", *(f"{lines:,}" for lines in held), f"{2 / speed('ijk', size):.3f}"))
-    header = ("lines of a column of B", "bytes from one row of B to the next", "that fit into the first-level cache",
-              "into the second-level cache", "ijk, ns per multiply-add")
+        most = (max(Counter(FLOAT * size.ldb * row // cache.line % cache.sets for row in range(size.K)).values()) for cache in caches)
+        rows.append((f"{size.N:,}", f"{FLOAT * size.ldb:,}", *(f"{lines:,}" for lines in most), f"{2 / speed('ijk', size):.3f}"))
+    first, second = (f"{cache.ways} fit" for cache in caches)
+    header = ("lines of a column of B", "bytes from one row of B to the next", f"lines per set, first-level cache ({first})",
+              f"lines per set, second-level cache ({second})", "ijk, ns per multiply-add")
     return Table(header, rows, f"lines: worked out; times: recorded on {recorded_cpu()}")
 
 
