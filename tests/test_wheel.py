@@ -137,7 +137,7 @@ def test_the_magic_compiles_runs_and_checks_in_a_plain_shell(alone):
     assert "no hazard" in out
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_benchmark_runs(alone):
     assert "{simt,ladder," in alone("-m", "course_lib.bench", "--help")
     out = alone("-m", "course_lib.bench", "simt", "--quick", "--repeats", "1")

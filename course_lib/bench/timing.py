@@ -43,8 +43,8 @@ def repeat(functions: Mapping[Name, Callable[[], object]], times: int, *,
         `time.perf_counter` for the time that passes, `time.process_time` for the time that this process's threads
         spend on cores, which other processes do not lengthen.
 
-    >>> repeat({"nothing": int}, 5)["nothing"].repeats
-    5
+    >>> repeat({"nothing": int}, 2)["nothing"].repeats
+    2
     """
     for function in functions.values():
         function()

@@ -72,7 +72,7 @@ def test_one_core_and_no_numba():
     assert "pip install numba" in text
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_functions_are_repeated_in_turn():
     said = []
     ticks = iter(range(1000))

@@ -13,6 +13,7 @@ from tools.record import mma
 TURNS = 4
 
 
+@pytest.mark.sampled(test=2, slow=4)
 @pytest.mark.parametrize("one", mma.INSTRUCTIONS, ids=lambda one: one.kind)
 def test_a_loop_holds_its_matrix_instructions_and_its_sums_are_right(one):
     text = mma.SOURCE.read_text(encoding="utf-8")

@@ -34,6 +34,7 @@ FETCHES = """(m, {states, positions}) => positions.map(([block, cache]) => {
 })"""
 
 
+@pytest.mark.sampled(test=1, slow=2)
 @pytest.mark.parametrize("block", [*BLOCKS, N])
 def test_every_fetch_is_the_counters(page, block):
     positions = [(block, cache) for cache in CACHES]

@@ -41,6 +41,7 @@ HELD = """(m, {N, per, order, lines}) => { const walk = new m.Walk(order, N, per
     return m.stops(N).map(step => [...walk.to(step).held.keys()]); }"""
 
 
+@pytest.mark.sampled(test=2, slow=4)
 @pytest.mark.parametrize("order", ORDERS)
 def test_at_every_stop_the_same_lines_are_in_the_cache(page, order):
     held, at = {}, [[]]

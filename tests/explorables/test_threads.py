@@ -76,6 +76,8 @@ def test_the_last_counters_are_those_of_the_whole_launch(page, position):
     assert sum(warp["loaded"][-1]["sectors"] for warp in found) == result.count("sectors")
 
 
+@pytest.mark.sampled(test=1, slow=5)
+@pytest.mark.sampled(test=2, slow=4)
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_prediction_is_held_to_what_one_step_touches(page, unit):
     function = "(m, {states, all}) => all.map(([kernel, block]) => m.sceneOf({ kernel, block, warp: 0, lane: 0 }, states).answer)"

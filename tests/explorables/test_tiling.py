@@ -72,7 +72,7 @@ def test_the_counters_of_every_frame_are_the_traces(page, results):
             assert coloured == sectors, "what the boxes' colours add up to"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_between_two_steps_the_counters_go_warp_by_warp(page, results):
     halves = [(step, half / 2) for step in range(STEPS) for half in range(2 * WARPS)]
     found = evaluate(page, LOADED, {"states": states(), "ats": [step + done / WARPS for step, done in halves]})

@@ -34,6 +34,7 @@ FILL = {
 }
 
 
+@pytest.mark.sampled(test=6, slow=18)
 @pytest.mark.parametrize("where", ["outputs", "metadata", "widgets"])
 @pytest.mark.parametrize("text", FILL.values(), ids=FILL)
 def test_what_a_notebook_is_full_of_costs_its_own_bytes_alone(text, where):

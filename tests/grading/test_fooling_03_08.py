@@ -7,7 +7,7 @@ from honest_03_08 import HONEST
 from course_lib.grading import check, part
 
 
-@pytest.mark.sampled(test=4, slow=16)
+@pytest.mark.sampled(test=1, slow=16)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_what_fools_a_gate_is_told_why_it_does_not_pass(name, starters, answers):
     attack = ATTACKS[name]
@@ -20,6 +20,7 @@ def test_what_fools_a_gate_is_told_why_it_does_not_pass(name, starters, answers)
     assert any(finding.kind == attack.kind and attack.says in finding.message for finding in verdict.findings), verdict
 
 
+@pytest.mark.sampled(test=2, slow=5)
 @pytest.mark.parametrize("name", [name for name, attack in ATTACKS.items() if attack.seed and attack.exercise[:2] in ("06", "07")])
 def test_the_idea_at_the_size_that_everybody_sees_alone_passes_there(name, starters, answers):
     """So it is the drawn size that tells."""
@@ -28,7 +29,7 @@ def test_the_idea_at_the_size_that_everybody_sees_alone_passes_there(name, start
     assert check(attack.answer(starters[attack.exercise, attack.part], answers("solutions", attack.exercise)[spec.entry]), spec).passed
 
 
-@pytest.mark.sampled(test=3, slow=8)
+@pytest.mark.sampled(test=1, slow=8)
 @pytest.mark.parametrize("name", HONEST)
 def test_a_right_kernel_of_another_make_passes(name, starters, answers):
     honest = HONEST[name]

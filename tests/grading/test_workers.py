@@ -235,7 +235,7 @@ def test_of_three_dask_workers_one_dies_one_hangs_and_the_grades_are_those_of_th
     assert without_dates(there) == without_dates(grade(again, EXERCISE, show=lambda line: None, quiet=True))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 @required.bubblewrap
 def test_two_dask_workers_of_which_one_dies_give_the_grades_of_this_machine(classroom, cluster, tmp_path, monkeypatch, capsys):

@@ -14,7 +14,7 @@ DIVERGING = sorted(name for name, case in CASES.items() if case.make.__module__ 
 SLOW = {"async_zero_fill"}
 
 
-@pytest.mark.sampled(test=4, slow=16)
+@pytest.mark.sampled(test=2, slow=16)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in CASES])
 def test_computes_what_its_reference_does(name):
     args, expected, _ = simulated(name)
@@ -39,7 +39,7 @@ def test_gives_the_hardwares_bits(name):
     assert furthest == ULPS[name][1], "the list of differences is out of date"
 
 
-@pytest.mark.sampled(test=26)
+@pytest.mark.sampled(test=6, slow=20)
 @pytest.mark.parametrize("name", NAMES)
 def test_counts_what_nsight_compute_counted(name):
     differ = {short: pair for short, pair in counts(name).items() if pair[0] != pair[1]}
@@ -58,6 +58,7 @@ def test_differences_are_of_kernels_that_exist_and_have_reasons():
     assert all(len(reason) > 20 for table in (COUNTS, ULPS) for reason, _ in table.values())
 
 
+@pytest.mark.sampled(test=24, slow=48)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_called_the_hardwares_is_the_hardwares(name):
     level, differ = simulated(name)[2].level, COUNTS.get(name, ("", {}))[1]

@@ -80,6 +80,7 @@ def test_quartiles_stand_around_their_medians_and_the_clock_is_a_clock():
         assert 1000 < found["clock_mhz"] <= device("H200").clock_mhz
 
 
+@pytest.mark.sampled(test=2, slow=5)
 @pytest.mark.parametrize("name", feeding.NAMES)
 def test_no_recorded_speed_is_above_what_any_part_allows(name):
     found = feeding.cycles(name)

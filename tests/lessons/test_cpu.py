@@ -203,6 +203,7 @@ def test_the_recorded_loops_are_those_of_the_lesson(mine):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(slow=1)
 @pytest.mark.parametrize("parameters", ONE_CHANGE)
 def test_each_change_leaves_the_lines_and_the_result_alone(parameters, mine):
     changed = variants.six_loops(**parameters)
@@ -263,6 +264,7 @@ def test_with_the_sets_of_the_first_cache_the_lines_of_b_depend_on_the_addresses
     assert (per_line["yours", 1024], per_line["ikj", 1024], per_line["yours", 1040]) == (16, 16, 256)
 
 
+@pytest.mark.sampled(test=1, slow=3)
 @needs_c
 @pytest.mark.parametrize(("program", "apart"), crowding.COUNTED)
 def test_the_lines_with_sets_are_the_counters(program, apart):

@@ -40,7 +40,7 @@ def test_every_shape(name, values, dtype):
         assert result.time is None
 
 
-@pytest.mark.sampled(test=48)
+@pytest.mark.sampled(test=12, slow=18)
 @pytest.mark.parametrize(("name", "values"), CASES)
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 1), (-1.5, 0.25), (0, 2), (3, 0), (0, 0)])
 def test_padded_rows_and_factors(name, values, alpha, beta):

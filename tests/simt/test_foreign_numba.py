@@ -245,6 +245,7 @@ def collatz(n):
     return steps
 
 
+@pytest.mark.sampled(test=6, slow=16)
 @pytest.mark.parametrize("name", CASES)
 def test_a_kernel_computes_what_numpy_computes(name):
     CASES[name]()

@@ -302,6 +302,7 @@ def philox(seed, offset):
     return F(-word - 1 if word < 0 else word) * F(4.6566127342e-10)
 
 
+@pytest.mark.sampled(test=8, slow=21)
 @pytest.mark.parametrize("name", CASES)
 def test_a_kernel_computes_what_numpy_computes(name):
     CASES[name]()

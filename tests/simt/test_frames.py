@@ -42,6 +42,7 @@ def launch(op, bits, count, **options):
     return numbers
 
 
+@pytest.mark.sampled(test=1, slow=2)
 @pytest.mark.parametrize(("op", "bits", "count", "stack"), [("fma.rn.f16x2", 32, 2048, 0), ("fma.rn.relu.bf16x2", 32, 2048, 0),
                                                      ("mad.lo.s64", 64, 2500, 1 << 19)])
 def test_a_long_kernel_runs_on_a_stack_that_holds_its_frame(op, bits, count, stack):

@@ -139,6 +139,7 @@ def test_opcode_operands_and_guard():
     assert only("@%p1 bra END;").guard == Reg("%p1", False)
 
 
+@pytest.mark.sampled(test=13, slow=20)
 @pytest.mark.parametrize(("text", "value"), [
     ("0", 0), ("-1", -1), ("0x10", 16), ("-0x10", -16), ("4294967295", 0xFFFFFFFF), ("7U", 7), ("0xffU", 255),
     pytest.param("017", 15),

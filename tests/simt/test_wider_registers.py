@@ -81,6 +81,7 @@ def test_cvt(source, target, start):
     run(conversions(target, source), start)
 
 
+@pytest.mark.sampled(test=10, slow=15)
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("kind", TYPES)
 def test_loads_and_stores(kind, start):

@@ -87,6 +87,7 @@ def test_a_key_is_text_architecture_and_options_in_any_order():
     assert key(source=telling) != key(source=telling, name="b.cu")
 
 
+@pytest.mark.slow
 def test_refusals_warnings_and_odd_texts_are_told_as_nvrtc_tells_them(cache, tmp_path, monkeypatch):
     requests = [Request(source, "mine.cu", "sm_90", ("-DN=1",)) for source in ODD] + [Request(ODD[5], "mine.cu", "compute_90")]
     packed(requests, tmp_path, monkeypatch)

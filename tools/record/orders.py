@@ -33,6 +33,9 @@ from tools.options import out_option
 from tools.record.cpu import caches, conditions
 from tools.recordings import write_recording
 
+NO_VECTORS = '#pragma GCC optimize("no-tree-vectorize", "no-tree-slp-vectorize")\n'
+APART = {"ijk": "gemm_ijk", "ikj": "gemm_ikj", "one sum": four_steps(1), "four sums": four_steps(4)} | {
+    f"{order}, no vectors": NO_VECTORS + cpu_kernel(f"gemm_{order}").source for order in ("ijk", "ikj")}
 BUDGET_S = 0.2                            # of a program in a round; one sample where that takes longer
 
 
@@ -76,7 +79,7 @@ def apart_rows(seconds: float) -> list[dict[str, Any]]:
     for ldb in LAYOUTS:
         B = row if ldb == 0 else Size.square(N, ldb).matrices()[1]
         B[:] = row
-        for name, program in (("ijk", "gemm_ijk"), ("one sum", four_steps(1)), ("four sums", four_steps(4))):
+        for name, program in APART.items():
             call = call_with(program, A, B, ldb, C)
             call()
             if not matches(C, A, np.ascontiguousarray(np.broadcast_to(row, (N, N)))):
@@ -116,7 +119,7 @@ def rows_of(seconds: float) -> list[dict[str, Any]]:
 @click.option("--apart", is_flag=True, help="Only a B of equal rows in several layouts.")
 def command(out: Path, seconds: float, apart: bool) -> None:
     """Record, and print what was found."""
-    rows, names = (apart_rows(seconds), {"gemm_ijk"}) if apart else (rows_of(seconds), {name for name, _ in plan()})
+    rows, names = (apart_rows(seconds), {"gemm_ijk", "gemm_ikj"}) if apart else (rows_of(seconds), {name for name, _ in plan()})
     sources = {name: fingerprint_of(cpu_kernel(name)) for name in sorted(names)}
     name, how = ("cpu_apart", "record orders --apart") if apart else ("cpu_orders", "record orders")
     write_recording(out, name, rows, sources, how, cpu_name())
