@@ -361,7 +361,8 @@ def test_the_slides_gains():
     assert [row[1] for row in rows] == ["1.5", "3.2", "3.1", "4.3", "3.9"]
     assert [row[2] for row in rows] == ["0.7", "1.3", "2.2", "6.1", "6.4"]
     assert LEE_CPU.column("AVX")[256] > LEE_CPU.column("CPU")[256], "at 256 vectors lose"
-    said("Threads gain 3.0 to 3.2 at N = 512 and 1024, and 3.8 to 4.3 from 2048 on", "Vectors of 8 floats gain up to 6.4, and at 256 they lose")
+    said("Threads gain 3.0 to 3.2 at N = 512 and 1024, and 3.8 to 4.3 from 2048 on",
+         "Vectors of 8 floats gain up to 6.4, and at 256 they lose")
     assert [row[3] for row in rows] == ["1.5", "3.0", "3.0", "4.1", "3.8"]
 
 

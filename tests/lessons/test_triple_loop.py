@@ -183,10 +183,11 @@ def test_the_factor_is_taken_apart_as_recorded():
 def test_what_ijk_waits_for_is_as_recorded():
     found = {(row["kernel"], row["ldb"]): row["best_s"] for row in data.readings("cpu_apart").find(what="program")}
     table = triple_loop.waits()
-    assert table.header[2:] == ("four steps, one sum", "four steps, four sums")
+    assert table.header[2:] == ("four steps, one sum", "four steps, four sums", "ikj", "ijk, no vectors", "ikj, no vectors")
     assert [row[0] for row in table.rows] == ["1,024 floats apart", "1,040 floats apart", "all in the same 64 lines"]
     for cells, ldb in zip(table.rows, (1024, 1040, 0), strict=True):
-        assert cells[1:] == tuple(f"{found[name, ldb]:.2f}" for name in ("ijk", "one sum", "four sums"))
+        assert cells[1:4] == tuple(f"{found[name, ldb]:.2f}" for name in ("ijk", "one sum", "four sums"))
+        assert cells[4:] == (f"{found['ikj', ldb]:.3f}", *(f"{found[f'{order}, no vectors', ldb]:.2f}" for order in ("ijk", "ikj")))
     assert "family 25" in table.caption
     assert "on another AMD EPYC, of family 25 and not 26" in PROSE
     assert "family 26" in times.recorded_cpu(), "of the bars"
@@ -194,10 +195,16 @@ def test_what_ijk_waits_for_is_as_recorded():
     assert options[0] == options[1]
     none, padded, plain = (found["ijk", ldb] for ldb in (0, 1040, 1024))
     assert f"`ijk` takes {none:.2f} seconds. With padding, the fetching of B adds {padded - none:.1f} seconds. " \
-        f"Without padding it adds {plain - none:.1f} seconds, four fifths of the time." in PROSE
-    assert [round(5 * none / found["ijk", ldb]) for ldb in (1024, 1040)] == [1, 4]
-    assert "it took a fifth of its time without padding, and four fifths with padding" in PROSE
-    assert data.readings("cpu_apart").find(what="conditions")[0]["load"] > 2, "while other programs were running"
+        f"Without padding it adds {plain - none:.1f} seconds, {100 * (1 - none / plain):.0f} % of the time." in PROSE
+    fast, scalar, slow = (found[name, 1040] for name in ("ikj", "ikj, no vectors", "ijk, no vectors"))
+    assert f"where these two factors are {padded / fast:.1f} and {plain / padded:.1f}, we changed one thing at a time" in PROSE
+    assert f"The {plain / padded:.1f} comes from fetching B" in PROSE
+    assert padded < 1.15 * none, "nearly as fast"
+    assert f"The {padded / fast:.1f} is mostly vectors: without them {slow / scalar:.1f} is left." in PROSE
+    assert f"With padding, `ikj` takes {scalar / fast:.1f} times as long without them, and `ijk` hardly longer." in PROSE
+    assert slow < 1.05 * padded
+    assert f"In the last row `ikj` then takes {found['ikj, no vectors', 0]:.2f} seconds, about as long as four sums" in PROSE
+    assert found["ikj, no vectors", 0] == pytest.approx(found["four sums", 0], rel=0.05)
     chain = f"{found['one sum', 0] / found['four sums', 0]:.1f}"
     assert f"With four sums they are {chain} times as fast" in PROSE
     assert found["one sum", 0] == pytest.approx(none, rel=0.1), "four steps with one sum take about as long"
