@@ -41,6 +41,13 @@ export class Walk {
     }
     this.held.set(line, true);               // a Map keeps its order: the first is the one used longest ago
   }
+  /** Names of the matrices of which a multiply-add fetches a line that was in the cache before, and has left it. */
+  again(step) {
+    this.to(step);
+    const known = new Set(this.at.keys()), before = [...this.fetched];
+    this.to(step + 1);
+    return MATRICES.filter((name, number) => this.fetched[number] > before[number] && known.has(this.line(number, step)));
+  }
   get total() { return this.fetched.reduce((a, b) => a + b); }
 }
 
@@ -67,8 +74,9 @@ export function sceneOf(values, states) {
   const { N, per_line: perLine, totals } = states, at = stops(N), steps = at.length - 1;
   const ends = Object.fromEntries(SIDES.map(side => [side, totals[values[side]][values.lines]]));
   const ratio = timesAsMany(...SIDES.map(side => sum(ends[side])));
-  return { states, N, stops: at, steps, all: N ** 3, ends, answer: ratio, most: mostOf(states), rest: steps,
-    walks: Object.fromEntries(SIDES.map(side => [side, new Walk(values[side], N, perLine, values.lines)])),
+  const walks = Object.fromEntries(SIDES.map(side => [side, new Walk(values[side], N, perLine, values.lines)]));
+  const again = SIDES.map(side => [values[side], walks[side].again(N)]).filter(([, names]) => names.length);       // when an inner loop begins anew
+  return { states, N, stops: at, steps, all: N ** 3, ends, answer: ratio, most: mostOf(states), rest: steps, walks, again, pauses: again.length ? [N + 1] : [],
     seconds: step => (step < N ? 0.28 : step < 2 * N ? 0.12 : step < 3 * N ? 0.1 : 0.14) };
 }
 
@@ -177,10 +185,12 @@ function draw(pen, view) {
 
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
 const count = n => n.toLocaleString("en");
+const cameAgain = ({ again }) => again.map(([order, names]) =>
+  ` Now ${order} needs ${names.length > 1 ? "lines" : "a line"} of ${names.join(" and ")} again, but the cache has lost ${names.length > 1 ? "them" : "it"}.`).join("") + (again.length ? " Press Play to go on." : "");
 export function says(view) {
   const { scene, values, at } = view, done = doneAt(scene, at), [left, right] = SIDES.map(side => scene.walks[side].to(done).total);
   if (done === 0) return `How many times as many cache lines does ${values.left} fetch as ${values.right}? (Write 1/2 if you expect half as many.) Predict, then play.`;
-  if (done < scene.all) return `${count(done)} of ${count(scene.all)} multiply-adds: ${values.left} has fetched ${count(left)} lines, ${values.right} ${count(right)}.`;
+  if (done < scene.all) return `${count(done)} of ${count(scene.all)} multiply-adds: ${values.left} has fetched ${count(left)} lines, ${values.right} ${count(right)}.${done === scene.N + 1 ? cameAgain(scene) : ""}`;
   const ratio = timesAsMany(left, right);
   const factor = left === right ? "That is the same." : `${values.left} fetched ${ratio} times as many as ${values.right}.`;
   return `All ${count(scene.all)} multiply-adds are done. ${values.left} has fetched ${count(left)} lines, ${values.right} ${count(right)}. ${factor}`;

@@ -267,7 +267,8 @@ class Stage {
   }
 
   advance(passed) {
-    const to = this.goal ?? this.scene.steps, hurry = this.goal === null ? 1 : Math.max(1, Math.abs(to - this.at));     // many steps at once
+    const pause = this.scene.pauses?.find(step => step > this.at + 1e-6);       // where what plays stops by itself, once
+    const to = this.goal ?? pause ?? this.scene.steps, hurry = this.goal === null ? 1 : Math.max(1, Math.abs(to - this.at));     // many steps at once
     const by = hurry * passed / this.scene.seconds(Math.floor(Math.min(this.at, to)));
     this.at = to > this.at ? Math.min(to, this.at + by) : Math.max(to, this.at - 3 * by);
     if (this.at === to) { Object.assign(this, { playing: false, goal: null }); this.unhover(); }

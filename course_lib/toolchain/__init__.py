@@ -10,7 +10,7 @@ from course_lib.toolchain.guard_loops import LoopAlongK, guard_loops
 from course_lib.toolchain.host import HostProgram, compile_c
 from course_lib.toolchain.host_call import CrashedError, call_in_subprocess, gemm_arguments, gemm_call
 from course_lib.toolchain.host_compiler import HostCompiler, host_compiler, no_compiler
-from course_lib.toolchain.host_cpu import Blas, blas, blas_threads, cpu_count, cpu_name
+from course_lib.toolchain.host_cpu import Blas, blas, blas_threads, cpu_count, cpu_family, cpu_name
 from course_lib.toolchain.inner_loop import InnerLoop, inner_loop
 from course_lib.toolchain.loop_paths import LoopPath, shortest_path
 from course_lib.toolchain.loops import Loop, count, loops
@@ -48,6 +48,7 @@ __all__ = [
     "compile_cuda",
     "count",
     "cpu_count",
+    "cpu_family",
     "cpu_name",
     "executed",
     "gemm_arguments",

@@ -31,6 +31,14 @@ def cpu_name() -> str:
     return " ".join(name.split()) or f"a {platform.machine() or 'nameless'} CPU"
 
 
+def cpu_family() -> tuple[str, str] | None:
+    """Return the numbers of the CPU's family and model, which tell it from others of the same name; None where Linux does not tell."""
+    path = Path("/proc/cpuinfo")
+    text = path.read_text() if path.exists() else ""
+    family, model = (re.search(rf"^{name}\s*:\s*(\d+)", text, re.MULTILINE) for name in ("cpu family", "model"))
+    return (family[1], model[1]) if family and model else None
+
+
 def cpu_count() -> int:
     """Return how many threads can run at once in this process: cores, or hyper-threads, that the system grants it."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -44,6 +44,17 @@ def test_it_plays_and_judges_the_prediction(opened):
     shown.says(LAST + r" You said 2; it is 16\.")
 
 
+def test_what_plays_pauses_once_where_the_orders_part(opened):
+    shown = opened()
+    shown.button("Play").click()
+    shown.says(r"^33 of 32,768 .* Now ijk needs lines of A and B again, but the cache has lost them\. Press Play to go on\.$")
+    shown.button("Play").click()
+    shown.says(r"^3[4-9] of 32,768 multiply-adds: ijk has fetched \d+ lines, ikj \d+\.$")
+    shown.press("Home")
+    shown.press("ArrowRight")
+    shown.says(r"^1 of 32,768")
+
+
 def test_every_control_moves_by_key(opened):
     shown = opened()
     shown.press("End")

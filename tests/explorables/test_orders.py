@@ -96,6 +96,22 @@ def test_the_words_ask_first_and_answer_last(page):
     assert same[3][0].endswith("That is the same.")
 
 
+PAUSES = """(m, {states, places}) => places.map(values => { const scene = m.sceneOf(values, states);
+    return [scene.pauses, scene.again, m.says({ scene, values, at: 33 })]; })"""
+
+
+def test_it_pauses_where_a_line_comes_again_and_says_which(page):
+    places = [VALUES, VALUES | {"lines": 40}, VALUES | {"left": "jki", "right": "jik"}]
+    found = evaluate(page, PAUSES, {"states": states(), "places": places})
+    said = "33 of 32,768 multiply-adds: ijk has fetched 37 lines, ikj 6."
+    lost = " Now ijk needs lines of A and B again, but the cache has lost them. Press Play to go on."
+    assert found[0] == [[33], [["ijk", ["A", "B"]]], said + lost]
+    assert found[1][:2] == [[], []], "a cache of 40 lines has them still"
+    assert found[1][2].endswith(", ikj 6.")
+    assert found[2][1] == [["jki", ["A", "C"]], ["jik", ["B"]]]
+    assert "jik needs a line of B again, but the cache has lost it." in found[2][2]
+
+
 ANSWERS = """(m, {states, lefts, rights, caches}) => lefts.map(left => rights.map(right => caches.map(lines =>
     m.sceneOf({ left, right, lines }, states).answer)))"""
 

@@ -312,3 +312,4 @@ def test_the_library_of_numpy_uses_as_many_threads_as_it_is_told():
 def test_the_cpu_has_a_name():
     assert toolchain.cpu_name() == " ".join(toolchain.cpu_name().split()) != ""
     assert toolchain.cpu_count() >= 1
+    assert all(number.isdigit() for number in toolchain.cpu_family() or ())

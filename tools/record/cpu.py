@@ -6,7 +6,6 @@ one thread, which leaves out the turns that other programs had. A roof is the fa
 """
 
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from course_lib.lessons.cpu.variants import LARGE, PADDED, SMALL, TIMED, TINY, s
 from course_lib.model.cache_lines import CacheShape
 from course_lib.run import count_lines, cpu_peak, matches
 from course_lib.run.cpu import build_cpu
-from course_lib.toolchain import cpu_name, gemm_call
+from course_lib.toolchain import cpu_family, cpu_name, gemm_call
 from course_lib.toolchain.host_compiler import host_compiler
 from tools import ToolError
 from tools.options import out_option
@@ -56,10 +55,8 @@ for line in sys.stdin:
 
 def facts() -> tuple[str | None, str | None, bool]:
     """Return this CPU's (family, model, whether it has vectors of 16 floats), as Linux tells; nothing elsewhere."""
-    path = Path("/proc/cpuinfo")
-    text = path.read_text() if path.exists() else ""
-    family, model = (re.search(rf"^{name}\s*:\s*(\d+)", text, re.MULTILINE) for name in ("cpu family", "model"))
-    return family and family[1], model and model[1], "avx512f" in text
+    path, (family, model) = Path("/proc/cpuinfo"), cpu_family() or (None, None)
+    return family, model, path.exists() and "avx512f" in path.read_text()
 
 
 def caches() -> list[tuple[int, int, int]]:

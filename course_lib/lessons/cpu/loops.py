@@ -2,10 +2,11 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from course_lib.check.case import Case
+from course_lib.check.finding import Finding
 from course_lib.check.loops import Loops
 from course_lib.grading import Verdict
 from course_lib.grading import check as judge
@@ -17,6 +18,7 @@ from course_lib.plots import Table
 from course_lib.unwritten import is_unwritten, missing
 
 N, CACHE = 128, 4096                    # of the prediction: rows and columns, bytes of the cache
+SIDE, BLOCK = 64, 16                    # of the matrices on which `check` counts: in smaller ones 16 columns of B would fit; of a block
 FLOATS_PER_LINE, FLOAT = 16, 4
 OPERATION = Loops()
 
@@ -51,7 +53,7 @@ def spec_of(case: Case, cache: int) -> LoopsSpec:
 
 
 def check(loops: str) -> Verdict:
-    """Try loops on four inputs, whose sizes are multiples of 16, and say what is wrong; needs no C compiler.
+    """Try loops on four inputs, whose sizes are multiples of 16, and say what is wrong, or that they are not in blocks; needs no compiler.
 
     Parameters
     ----------
@@ -65,7 +67,20 @@ def check(loops: str) -> Verdict:
     """
     if is_unwritten(loops):
         raise missing(loops)
-    return judge(loops, spec_of(Case("counted", N, N, N), CACHE))
+    verdict = judge(loops, spec_of(Case("counted", N, N, N), CACHE))
+    return _in_blocks(loops, verdict) if verdict.passed else verdict
+
+
+def _in_blocks(loops: str, verdict: Verdict) -> Verdict:
+    """Return the verdict on right loops, which do not pass when they fetch more than half as many lines as ikj."""
+    fetched = count(loops, SIDE).total
+    if 2 * fetched <= count_order("ikj", SIDE).total:
+        return verdict
+    often = fetched / count_blocks(BLOCK, SIDE).total
+    message = (f"Right, but not in blocks that fit a cache. On {SIDE} × {SIDE} matrices, with a cache of {CACHE // 1024} KiB, these loops "
+               f"fetch {often:.1f} times as many cache lines as loops in blocks of {BLOCK} × {BLOCK}. Cut i, j and k into blocks: "
+               "three loops go from block to block, and three inside them through one block")
+    return replace(verdict, passed=False, findings=(Finding("not blocked", message),))
 
 
 def count(loops: str, N: int = N, cache: int = CACHE) -> Lines:

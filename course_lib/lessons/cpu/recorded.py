@@ -58,10 +58,10 @@ def size(kib: int) -> str:
 @style.styled
 def read_rates() -> Picture:
     """Draw how many bytes a second one core reads, when it goes through little or much data over and over."""
-    found = peak()
-    values = {size(kib): rate for kib, rate in found.bandwidth.items()}
-    ax = bars(values, style.axes(width=6.4, height=2.8), unit=f"GB/s that our reading loop got,\n{found.label}",
-              title="How much data it goes through")
+    found, caches = peak(), [r["kib"] for r in recording().find(what="cache")]
+    where = ("first cache", "second cache", "third cache", "main memory")          # the smallest that is large enough
+    values = {f"{size(kib)}: {where[sum(kib > cache for cache in caches)]}": rate for kib, rate in found.bandwidth.items()}
+    ax = bars(values, style.axes(width=7.6, height=2.8), unit=f"GB/s that our reading loop got,\n{found.label}")
     said = ", ".join(f"{name} {rate:.0f}" for name, rate in values.items())
     return render(ax, "GB/s that our reading loop got on one core, by the amount of data that it goes through over and over, "
                       f"{found.label}: {said}.")

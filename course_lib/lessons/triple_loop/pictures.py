@@ -14,6 +14,7 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 COLOURS = {"ijk": style.ORANGE, "ikj": style.BLUE, "your loops": style.GREEN}
+LETTER = 0.022                            # of a panel's width: a letter of a label
 CROWDED, FITTING = style.VERMILION, style.BLUE
 SETS, WAYS, SIDE = 64, 12, 8              # of a first-level cache of 48 KiB; the sets are drawn as a square
 
@@ -31,24 +32,25 @@ def factors(panel: Panel, number: int) -> list[tuple[str, float, str]]:
     """Return (program, nanoseconds, label) for one pair of matrices; labels compare with ijk.
 
     >>> factors(Panel("", {"ijk": [1.0], "ikj": [0.05]}), 0)
-    [('ijk', 1.0, 'ijk 1.00 ns'), ('ikj', 0.05, 'ikj 0.050 ns: 20 times as fast')]
+    [('ijk', 1.0, '1.00 ns'), ('ikj', 0.05, '0.050 ns: 20 times as fast')]
     """
     slow, found = panel.bars["ijk"][number], []
     for name, times in panel.bars.items():
         faster = f": {slow / times[number]:.2g} times as fast" if name != "ijk" else ""
-        found.append((name, times[number], f"{name} {times[number]:.{3 if times[number] < 0.1 else 2}f} ns{faster}"))
+        found.append((name, times[number], f"{times[number]:.{3 if times[number] < 0.1 else 2}f} ns{faster}"))
     return found
 
 
 @style.styled
 def times_picture(panels: Sequence[Panel], labels: Sequence[str]) -> Picture:
-    """Draw one column of bars per computer; lower is faster, and all columns have one scale."""
-    figure = Figure(figsize=(11.4, 4.9), dpi=style.DPI, layout="constrained")
+    """Draw one column of bars per computer; lower is faster, and all columns have one scale, on which every label has room."""
+    figure = Figure(figsize=(11.4, 4.6), dpi=style.DPI, layout="constrained")
     FigureCanvasAgg(figure)
     parts = figure.subplots(1, len(panels), sharex=True, squeeze=False)[0]
     for ax, panel in zip(parts, panels, strict=True):
         _bars(ax, panel, labels)
-    parts[0].set_xlim(0, 1.75 * max(time for panel in panels for times in panel.bars.values() for time in times))
+    drawn = [bar for panel in panels if panel.bars for number in range(len(labels)) for bar in factors(panel, number)]
+    parts[0].set_xlim(0, max(time / (1 - LETTER * len(said)) for _, time, said in drawn))
     return render(figure, " ".join(_told(panel, labels) for panel in panels))
 
 
@@ -59,21 +61,24 @@ def _bars(ax, panel, labels):
     if not panel.bars:
         ax.text(0.02, 0.5, panel.note, transform=ax.transAxes, wrap=True, fontsize=12)
         return
-    y = 0.0
+    ticks, y = {}, 0.0
     for number, label in enumerate(labels):
         ax.text(0, y - 0.1, label, fontsize=12, weight="bold", va="bottom")
         for name, time, said in factors(panel, number):
             ax.barh(y + 0.45, time, height=0.8, color=COLOURS[name])
             ax.annotate(said, (time, y + 0.45), xytext=(5, 0), textcoords="offset points", va="center", fontsize=12)
+            ticks[y + 0.45] = name
             y += 1
         y += 1.1
+    ax.set_yticks(list(ticks), list(ticks.values()), fontsize=12)
+    ax.tick_params(axis="y", length=0)
     ax.set_ylim(y - 0.9, -1)
 
 
 def _told(panel, labels):
     if not panel.bars:
         return f"{panel.title}. {panel.note}"
-    rows = (f"{label}: {', '.join(said for _, _, said in factors(panel, number))}" for number, label in enumerate(labels))
+    rows = (f"{label}: {', '.join(f'{name} {said}' for name, _, said in factors(panel, number))}" for number, label in enumerate(labels))
     return f"Bars, {panel.title}, nanoseconds per multiply-add. {'; '.join(rows)}. {panel.note}"
 
 

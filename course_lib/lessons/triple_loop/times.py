@@ -1,5 +1,6 @@
 """What orders of the triple loop take on a CPU: measured here, recorded, and as the slides have it."""
 
+from collections import Counter
 from typing import Any
 
 from course_lib import data
@@ -12,7 +13,7 @@ from course_lib.model import lee
 from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import Picture, Table
 from course_lib.run import run_cpu
-from course_lib.toolchain import cpu_name, no_compiler
+from course_lib.toolchain import cpu_family, cpu_name, no_compiler
 from course_lib.widgets.compute import inputs
 
 BUDGET_S, ROUNDS = 0.03, 3            # of each program in a round, in seconds
@@ -28,6 +29,12 @@ def recorded_cpu(name: str = "cpu_orders") -> str:
     """Return the name of a recorded CPU with the numbers that tell it from others of the same name."""
     found, = data.readings(name).find(what="conditions")
     return f"{found['cpu']} (family {found['family']}, model {found['model']})"
+
+
+def this_cpu() -> str:
+    """Return the name of this computer's CPU; where it has no number, which many CPUs share, with those of its family and model."""
+    name, found = cpu_name(), cpu_family()
+    return name if any(map(str.isdigit, name)) or not found else f"{name} (family {found[0]}, model {found[1]})"
 
 
 def of_recording() -> Panel:
@@ -47,7 +54,7 @@ def measured(mine: str) -> Picture:
 
 def _here(mine: str) -> Panel:
     """Return this machine's nanoseconds per multiply-add, or why there are none."""
-    title, programs = f"measured on this computer\n{cpu_name()}", {"ijk": "gemm_ijk", "ikj": "gemm_ikj", "your loops": mine}
+    title, programs = f"measured on this computer\n{this_cpu()}", {"ijk": "gemm_ijk", "ikj": "gemm_ikj", "your loops": mine}
     missing = no_compiler()
     if missing:
         return Panel(title, {}, f"Nothing is timed here, and nothing below needs it: {missing}.")
@@ -75,7 +82,7 @@ def six() -> Table:
             speeds = (f"{size.flops / spread.best / 1e9:.2f}" for size, spread in zip(SMALL, (small, power), strict=True))
             rows.append((name, *speeds, _most(small, power)))
     header = ("program", *(f"GFLOP/s, N = {size.N}" for size in SMALL), f"{ROUNDS} rounds differ by up to")
-    return Table(header, rows, f"one thread, the fastest of {ROUNDS} rounds, measured on {cpu_name()}")
+    return Table(header, rows, f"one thread, the fastest of {ROUNDS} rounds, measured on {this_cpu()}")
 
 
 def row(order: str, size: Size) -> dict[str, Any]:
@@ -104,27 +111,35 @@ def scoreboard() -> Picture:
 
 
 def fits() -> Table:
-    """Return how many lines of a column of B the recorded CPU's first two caches can hold, and the recorded times of ijk."""
+    """Return how many lines of a column of B compete for one set of the recorded CPU's first two caches, and the recorded times of ijk."""
     caches = [CacheShape(1024 * found["kib"], ways=found["ways"]) for found in data.readings("cpu_orders").find(what="cache")[:2]]
     rows = []
     for size in (*SIZES[1:], *TIMED):
-        held = (min(size.K, cache.column(FLOAT * size.ldb)) for cache in caches)
-        rows.append((f"{size.N:,}", f"{FLOAT * size.ldb:,}", *(f"{lines:,}" for lines in held), f"{2 / speed('ijk', size):.3f}"))
-    header = ("lines of a column of B", "bytes from one row of B to the next", "that fit into the first-level cache",
-              "into the second-level cache", "ijk, ns per multiply-add")
+        most = (max(Counter(FLOAT * size.ldb * row // cache.line % cache.sets for row in range(size.K)).values()) for cache in caches)
+        rows.append((f"{size.N:,}", f"{FLOAT * size.ldb:,}", *(f"{lines:,}" for lines in most), f"{2 / speed('ijk', size):.3f}"))
+    first, second = (f"{cache.ways} fit" for cache in caches)
+    header = ("lines of a column of B", "bytes from one row of B to the next", f"lines per set, first-level cache ({first})",
+              f"lines per set, second-level cache ({second})", "ijk, ns per multiply-add")
     return Table(header, rows, f"lines: worked out; times: recorded on {recorded_cpu()}")
 
 
 def waits() -> Table:
-    """Return the recorded seconds of ijk, and of ijk with one sum and with four, for equal rows of B in three layouts."""
+    """Return the recorded seconds of ijk and ikj, of ijk in four steps, and of both orders without vectors, for three layouts of B."""
     found = data.readings("cpu_apart")
-    programs = {"ijk": "ijk", "one sum": "four steps, one sum", "four sums": "four steps, four sums"}
-    rows = [(f"{ldb:,} floats apart" if ldb else "all in the same 64 lines",
-             *(f"{found.find(kernel=name, ldb=ldb)[0]['best_s']:.2f}" for name in programs)) for ldb in LAYOUTS]
-    size, rounds = TIMED[1], found.find(kernel="ijk")[0]["rounds"]
-    timed = f"recorded on {recorded_cpu('cpu_apart')}, {found.date} (the fastest of {rounds} rounds)"
-    header = ("the rows of B begin", *programs.values())
-    return Table(header, rows, f"{size.M:,} × {size.N:,} matrices, all rows of B equal; seconds, {timed}")
+    programs = {"ijk": "ijk", "one sum": "four steps, one sum", "four sums": "four steps, four sums", "ikj": "ikj",
+                "ijk, no vectors": "ijk, no vectors", "ikj, no vectors": "ikj, no vectors"}
+    taken = {(r["kernel"], r["ldb"]): r for r in found.find(what="program")}
+    rows = [(f"{ldb:,} floats apart" if ldb else "all in the same 64 lines", *(_seconds(taken[name, ldb]["best_s"]) for name in programs))
+            for ldb in LAYOUTS]
+    size, rounds = TIMED[1], taken["ijk", 0]["rounds"]
+    differ = 100 * (max(r["worst_s"] / r["best_s"] for r in taken.values()) - 1)
+    timed = f"recorded on {recorded_cpu('cpu_apart')}, {found.date} (the fastest of {rounds} rounds, which differ by up to {differ:.0f} %)"
+    return Table(("the rows of B begin", *programs.values()), rows,
+                 f"{size.M:,} × {size.N:,} matrices, all rows of B equal; seconds, {timed}")
+
+
+def _seconds(taken: float) -> str:
+    return f"{taken:.{3 if taken < 0.1 else 2}f}"
 
 
 def slides() -> Table:
