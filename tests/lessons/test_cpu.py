@@ -124,7 +124,22 @@ def test_what_the_controls_show():
     assert counted[32, 16] == cpu.lines_per_multiply_add(32, 128)
     assert [loops.count_blocks(16, cache=64 * lines).fetched["C"] for lines in (63, 64)] == [7296, 1024], "four blocks, and no line less"
     assert all(loops.count_blocks(16, cache=64 * lines).fetched["A"] == 8192 for lines in (48, 63, 64)), "of A one block is enough"
-    said("fetch eight times as many lines", "In a cache of 63, your loops fetch 7,296 lines of C instead of 1,024", "have 64 lines")
+    said("fetch eight times as many lines", "Between two uses of a line of C come 63 others")
+
+
+def test_ikj_takes_as_long_as_reading_b_from_the_third_cache():
+    found = data.readings("cpu_roof")
+    assert found.find(what="conditions")[0]["family"] == "26"
+    rate, took = found.find(what="read", kib=6144)[0]["gb_s"], 1e3 * found.find(kernel="gemm_ikj", N=1024, ld=1024)[0]["median_s"]
+    assert (round(4 * 2**30 / 1e9, 1), round(rate), round(4 * 2**30 / rate / 1e6), round(took)) == (4.3, 100, 43, 44)
+    said("4.3 GB in all. At the 100 GB/s of the third cache that takes 43 ms, and they took 44", "AMD EPYC (family 26, model 2)")
+
+
+def test_the_same_loops_are_faster_with_longer_rows():
+    mine = {"BI": 16, "BJ": 16, "BK": 16, "order": "ikj", "ends": False}
+    rows = [data.readings("cpu_roof").find(kernel="six_loops", N=1024, ld=ld, parameters=mine)[0] for ld in (1024, 1040)]
+    assert [round(1e3 * row["median_s"], 1) for row in rows] == [46.2, 31.8]
+    said("The same program took 46.2 ms before, and 31.8 ms now")
 
 
 def test_a_picture_of_the_controls_says_its_numbers():
