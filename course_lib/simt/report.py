@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib import toolchain
+from course_lib.simt.async_report import AsyncFinding
 from course_lib.simt.errors import SimtError, where
 from course_lib.toolchain.code_stand_in import CodeStandIn
 
@@ -53,7 +54,7 @@ class Hazard:
     `__shared__` variable at `address`, and `offset` the byte in it; "" and `address` where nothing is declared there. A header
     names the place in another file whose code was inlined at that line, "" when there is none. `influence`, of an uninitialised
     read: what differed when the launch was repeated with other values in the bytes that nobody had written ("y has other elements"), ""
-    when nothing did, None where that was not examined.
+    when nothing did, None where that was not examined. `bulk`: one of the two is a bulk copy.
     """
 
     kind: str
@@ -72,6 +73,7 @@ class Hazard:
     first_header: str = ""
     second_header: str = ""
     influence: str | None = None
+    bulk: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         times = f"{self.count} time{'s' if self.count != 1 else ''}"
@@ -82,7 +84,7 @@ class Hazard:
                     f"block {self.block}: {at} ({times}). Shared memory begins with whatever was there: write it first, and put "
                     f"__syncthreads() behind the write.{consequence(self.influence, 'in the bytes that nobody has written')}")
         verbs = {"RAW": ("writes", "reads"), "WAR": ("reads", "writes"), "WAW": ("writes", "writes")}[self.kind]
-        first, second = ("begins to copy to" if copies else verb
+        first, second = ({"writes": "begins to copy to", "reads": "copies from"}[verb] if copies else verb
                          for verb, copies in zip(verbs, (self.first_copies, self.second_copies), strict=True))
         return (f"{self.kind} hazard: thread {self.first_thread} {first} {at} at {here}, thread "
                 f"{self.second_thread} {second} it at {there}, and nothing orders the two; "
@@ -225,6 +227,7 @@ class Report:
     unfreed_bytes: int = 0
     stray_shuffles: tuple[StrayShuffle, ...] = ()
     symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
+    async_findings: tuple[AsyncFinding, ...] = ()
 
     @functools.cached_property
     def loops(self) -> tuple[toolchain.Loop, ...]:
