@@ -5,7 +5,7 @@ from bulk_kernels import COPYING, LOADING, RIGHT, STORING, line_of, run
 
 from course_lib import simt
 
-ORDERS = ("ascending", "descending", "interleaved")
+ORDERS = ("forward", "reverse", "interleaved")
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -24,13 +24,12 @@ def test_a_right_pipeline_is_right_and_quiet(kernel, order):
 FULL, READ, COPY = "LOAD(buffer[s], ", "y[128 * i + j] =", "LOAD(buffer[s]"
 HALF = "LOAD(buffer[s] + 64"
 HAZARDS = {
-    "the parity of the other phase": (LOADING, {"WAIT_FULL": "WAIT(&full[s], phase ^ 1)"}, False, ("RAW", None, READ)),
+    "the parity of the other phase": (LOADING, {"WAIT_FULL": "WAIT(&full[s], phase ^ 1)", "tiles": 2}, False, ("RAW", None, READ)),
     "one half of the bytes expected": (LOADING, {"TELL": "EXPECT(&full[s], 256)"}, False, ("RAW", HALF, READ)),
     "no bytes expected": (LOADING, {"TELL": "ARRIVE(&full[s])"}, False, ("RAW", FULL, READ)),
-    "no wait for the buffer": (LOADING, {"WAIT_EMPTY": ""}, None, ("WAW", FULL, FULL)),
-    "no wait for the data": (LOADING, {"WAIT_FULL": ""}, False, ("uninitialised", READ, READ)),
+    "no wait for the data": (LOADING, {"WAIT_FULL": "", "tiles": 2}, False, ("RAW", FULL, READ)),
     "one attempt instead of a loop": (LOADING, {"WAIT_FULL": "u32 done; TRY(done, &full[s], phase)"}, False, ("RAW", None, READ)),
-    "only one lane waits": (LOADING, {"WAIT_FULL": "if (t % 32 == 0) WAIT(&full[s], phase)"}, True, ("RAW", FULL, READ)),
+    "only one lane waits": (LOADING, {"WAIT_FULL": "if (t % 32 == 0) WAIT(&full[s], phase)"}, False, ("RAW", FULL, READ)),
     "the buffer given back before it is read": (LOADING, {"EARLY": "ARRIVE(&empty[s])", "RELEASE": ""}, None, ("WAR", READ, FULL)),
     "too few arrivals for the buffer": (LOADING, {"EMPTY_COUNT": "1", "RELEASE": "if (t == 32) ARRIVE(&empty[s])"}, None,
                                         ("WAR", READ, FULL)),
@@ -116,6 +115,8 @@ MISUSES = {
     "a count of none": (LOADING, {"FULL_COUNT": "0"}, "counts 0 arrivals"),
     "an ordinary store": (LOADING, {"INIT_FENCE": "FENCE; full[0] = 7"}, "changed by an ordinary store"),
     "more arrivals than a phase waits for": (LOADING, {"TELL": "EXPECT(&full[s], 512); ARRIVE(&full[s])"}, "waits for 0 more of 1 arrivals"),
+    "no wait for the buffer": (LOADING, {"WAIT_EMPTY": ""}, "copies are still under way: nobody has waited for that phase"),
+    "no wait for the data in more rounds": (LOADING, {"WAIT_FULL": ""}, "copies are still under way: nobody has waited for that phase"),
     "more bytes than can be counted": (LOADING, {"TELL": "EXPECT(&full[s], 1 << 20)"}, "more than 1048575 bytes"),
 }
 

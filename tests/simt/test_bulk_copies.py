@@ -88,10 +88,10 @@ def test_the_first_attempt_to_wait_may_fail():
 def test_groups_are_read_and_written_one_after_the_other():
     """Three groups of a store each: a wait for all but one reads two; what it has read nobody changes any more, the rest they do."""
     x, y = np.zeros(1, np.uint32), np.zeros(12, np.uint32)
-    body = "".join(f"st.shared.u32 [%rd3+{16 * i}], {i + 1};\n" for i in range(3)) + "fence.proxy.async;\n"
+    body = "".join(f"st.shared.v4.u32 [%rd3+{16 * i}], {{{i + 1}, 0, 0, 0}};\n" for i in range(3)) + "fence.proxy.async;\n"
     body += "".join(f"{STORE} [%rd2+{16 * i}], [%rd3+{16 * i}], 16;\ncp.async.bulk.commit_group;\n" for i in range(3))
     body += "cp.async.bulk.wait_group.read 1;\n" + "".join(f"st.shared.u32 [%rd3+{16 * i}], 9;\n" for i in range(3))
-    body += "ld.global.u32 %r3, [%rd2];\nst.global.u32 [%rd2+8], %r3;\n" * 0 + "cp.async.bulk.wait_group 0;"
+    body += "cp.async.bulk.wait_group 0;"
     report = launch(body, x, y, racecheck=True)
     assert y.reshape(3, 4)[:, 0].tolist() == [1, 2, 9]
     assert [h.kind for h in report.hazards] == ["WAR"]
@@ -113,7 +113,7 @@ ERRORS = {
     f"{LOAD} [%rd3], [%rd1], 16, [%rd4+4];": (simt.Misaligned, "is no multiple of"),
     f"{LOAD} [%rd3], [%rd1], 16, [%rd3];": (simt.MbarrierMisuse, "finds no mbarrier"),
     f"{LOAD} [%rd3], [%rd1], 2064, [%rd4];": (simt.OutOfBounds, "reads x[512]"),
-    f"{LOAD} [%rd3+4096], [%rd1], 32, [%rd4];": (simt.OutOfBounds, "writes 16 bytes at byte 4112"),
+    f"{LOAD} [%rd3+4096], [%rd1], 32, [%rd4];": (simt.OutOfBounds, "writes 16 bytes at byte 4096"),
     f"{STORE} [%rd2+2032], [%rd3], 32;": (simt.OutOfBounds, "writes y[512]"),
     f"{STORE} [%rd2+8], [%rd3], 32;": (simt.Misaligned, "writes 16 bytes"),
     f"{STORE} [%rd1], [%rd3], 32;": (simt.OutOfBounds, "read-only"),
@@ -151,7 +151,7 @@ extern "C" __global__ void k(const int* x, int* y) {
 }
 """
     x = np.arange(1024, dtype=np.int32)
-    for how in ({}, {"racecheck": True}, {"warp_order": "descending"}):
+    for how in ({}, {"racecheck": True}, {"warp_order": "reverse"}):
         y = np.zeros(1024, np.int32)
         report = simt.launch(source, "k", 2, 128, [x, y], arch="sm_90", **how)
         assert (y.reshape(128, 8) == x.reshape(128, 8)[::-1][np.arange(128) ^ 5]).all()

@@ -44,19 +44,22 @@ def explain(run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtEr
     found = state.object[state.misused - 1] if state.misused else None
     why, value = ObjectMisuse(worker.fault_address >> 32), worker.fault_address & 0xFFFFFFFF
     at = found.at if found is not None else value
-    facts |= {"operation": ins.name, "value": value}
+    facts |= {"operation": ins.name.replace("__", "::"), "value": value}
     name = named(run, at)
     if why == ObjectMisuse.DEADLOCK:
         return BarrierDeadlock(f"{place(facts)} waits for phase {value} of {name}, and nobody can complete it: {missing(found)}."
                                f"{others(run, worker)}", **facts)
     if found is not None:
         facts["other_line"] = run.program.instructions[found.made_in].line
-    return MbarrierMisuse(f"{place(facts)}: {ins.name} {words(why, value, name, found, facts)}", **facts)
+    return MbarrierMisuse(f"{place(facts)}: {facts['operation']} {words(why, value, name, found, facts)}", **facts)
 
 
 def words(why: ObjectMisuse, value: int, name: str, found: Any, facts: Facts) -> str:
     """Return what is wrong, as the end of a sentence and what to do."""
     most = abi.MOST_COUNT
+    few = "mbarrier.init says how many arrive in each phase."
+    if found is not None and found.flying:
+        few = "Its copies are still under way: nobody has waited for that phase."
     return {
         ObjectMisuse.NO_OBJECT: f"finds no mbarrier at {name}. mbarrier.init makes one: one thread executes it first, and __syncthreads() "
                                 "stands behind it.",
@@ -66,7 +69,7 @@ def words(why: ObjectMisuse, value: int, name: str, found: Any, facts: Facts) ->
         ObjectMisuse.BAD_COUNT: f"counts {value} arrivals; an mbarrier counts 1 to {most}.",
         ObjectMisuse.BAD_BYTES: f"leaves more than {most} bytes to be counted by {name}. Expect and copy fewer bytes in a phase.",
         ObjectMisuse.EXTRA_ARRIVAL: f"arrives {value} times at {name}, whose phase waits for {found.pending if found else 0} more of "
-                                    f"{found.expected if found else 0} arrivals. mbarrier.init says how many arrive in each phase.",
+                                    f"{found.expected if found else 0} arrivals. {few}",
         ObjectMisuse.COMPLETES: f"would complete the phase of {name}, which .noComplete promises not to do.",
         ObjectMisuse.WRONG_TOKEN: "takes a token that no arrival at this mbarrier returned.",
         ObjectMisuse.OLD_TOKEN: f"takes a token of {value} phases ago: {name} knows the present phase and the one before.",
@@ -98,11 +101,13 @@ def missing(found: Any) -> str:
 
 def others(run: Running, worker: Any) -> str:
     """Say where the other warps of the block wait, which have not ended."""
-    lines = []
+    lines, state = [], abi.Async.from_address(worker.late)
     for index in range(-(-run.threads // abi.LANES)):
         warp = abi.Warp.from_address(run.warp_address(worker, index))
         if index == worker.fault_warp or warp.state == abi.ENUMS["State"]["DONE"]:
             continue
-        number = warp.wait_number if warp.stalled else warp.barrier
-        lines.append(f"thread {run.thread(index * abi.LANES)} in line {run.program.instructions[number].line}")
+        number, lane, why = warp.barrier, 0, ""
+        if warp.stalled:
+            number, lane, why = warp.wait_number, warp.wait_lane, f" ({missing(state.object[warp.wait_object])})"
+        lines.append(f"thread {run.thread(index * abi.LANES + lane)} in line {run.program.instructions[number].line}{why}")
     return f" The other warps wait too: {', '.join(lines)}." if lines else ""
