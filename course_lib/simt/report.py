@@ -93,6 +93,12 @@ class Hazard:
     @property
     def advice(self) -> str:
         """Say in a sentence what would put the two accesses in order."""
+        if self.bulk and self.first_copies:
+            return ("A bulk copy is under way until the phase of its mbarrier completes, or until its thread has waited for its group. Wait for "
+                    f"that before line {self.second_line}, with every thread that goes on there, or with a barrier behind the wait.")
+        if self.bulk and self.second_copies:
+            return ("Let the other threads arrive at an mbarrier or a barrier first, and the thread that copies wait there; behind their "
+                    "stores they execute fence.proxy.async.")
         if self.first_copies:
             return (f"The copy may still be under way: before line {self.second_line} the thread that copies waits for it "
                     "(__pipeline_wait_prior), and behind the wait stands __syncthreads(). Where both are there, the buffer is filled "

@@ -13,9 +13,8 @@ from course_lib.simt.host.running import Running
 from course_lib.simt.passes.pipeline import Program
 from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.runtime import abi
-from course_lib.simt.runtime.abi import Fault, ObjectMisuse
+from course_lib.simt.runtime.abi import ObjectMisuse
 
-FAULT = Fault.OBJECT_MISUSE
 FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "wait_bulk"}     # of the runtime, with fence_proxy, which does nothing alone
 NAMED_BARRIERS = 16
 
@@ -91,7 +90,8 @@ def missing(found: Any) -> str:
     """Say what keeps a phase from being complete."""
     parts = []
     if found.pending:
-        parts.append(f"{found.pending} of {found.expected} arrivals are missing")
+        of = f" of {found.expected}" if found.pending <= found.expected else ""
+        parts.append(f"{found.pending}{of} arrivals are missing")
     if found.bytes > 0:
         parts.append(f"{found.bytes} bytes are expected that no copy brings")
     if found.bytes < 0:

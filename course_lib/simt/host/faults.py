@@ -79,7 +79,7 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
         return inactive_lane(run, worker, ins, facts)
     if fault in image_faults.FAULTS:
         return image_faults.explain(fault, run, worker, ins, place(facts), facts)
-    if fault == asynchronous.FAULT:
+    if fault == Fault.OBJECT_MISUSE:
         return asynchronous.explain(run, worker, ins, facts)
     if fault in CALLS:
         return CALLS[fault](run, worker, ins, facts)

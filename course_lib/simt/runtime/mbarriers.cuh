@@ -189,6 +189,7 @@ __device__ __noinline__ u32 wait_for(Warp* w, const ObjectOp* p, u32 lane, Objec
         return 0;
     }
     o->wanted = 1 + o->phase;
+    if (w->blocked && w->wait_number == p->number) return 0;        // the first lane is the one that an error names
     w->blocked = 1;
     w->wait_number = p->number;
     w->wait_lane = lane;
