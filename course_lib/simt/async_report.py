@@ -44,7 +44,7 @@ class AsyncFinding:
                     f"{self.second_thread} at {there} tells it with no fence between the two; {end}. Put fence.mbarrier_init or "
                     "fence.proxy.async behind the init.")
         if self.kind == OPAQUE:
-            return (f"an ordinary access of thread {self.second_thread} at {there} to {at}, which has been an mbarrier since {here}; {end}. "
+            return (f"an ordinary access of thread {self.second_thread} at {there} to {at}, an mbarrier since {here}; {end}. "
                     "Only mbarrier instructions may touch its 64 bits.")
         return (f"the bulk copy of thread {self.first_thread} at {here} is still under way when its block ends; {end}. Wait for its group, "
                 "or for the phase of its mbarrier: the shared memory may be another block's by then.")

@@ -94,8 +94,8 @@ class Hazard:
     def advice(self) -> str:
         """Say in a sentence what would put the two accesses in order."""
         if self.bulk and self.first_copies:
-            return ("A bulk copy is under way until the phase of its mbarrier completes, or until its thread has waited for its group. Wait for "
-                    f"that before line {self.second_line}, with every thread that goes on there, or with a barrier behind the wait.")
+            return ("A bulk copy is under way until the phase of its mbarrier completes, or until its thread has waited for its group. "
+                    f"Wait for that before line {self.second_line}, with each thread that goes on there, or with a barrier behind.")
         if self.bulk and self.second_copies:
             return ("Let the other threads arrive at an mbarrier or a barrier first, and the thread that copies wait there; behind their "
                     "stores they execute fence.proxy.async.")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from differences import COUNTS, NANS, ULPS
 from hardware_catalog import CASES, KERNELS, wrong
-from hardware_catalog.diverging import PTX_LEVEL
 from hardware_catalog.bulk import UNRECORDED
+from hardware_catalog.diverging import PTX_LEVEL
 from hardware_catalog.record import COUNTERS, RECORD, counts, simulated, ulps, unlike
 
 NAMES = sorted(RECORD["kernels"])

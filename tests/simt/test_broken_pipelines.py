@@ -1,4 +1,4 @@
-"""Pipelines of bulk copies and mbarriers: right ones are quiet, and each mistake is reported for its reason, where the answer is right too."""
+"""Pipelines of bulk copies and mbarriers: right ones are quiet, and each mistake is reported for its reason, if the answer is right too."""
 
 import pytest
 from bulk_kernels import COPYING, LOADING, RIGHT, STORING, line_of, run
@@ -27,6 +27,9 @@ QUIET = {
                                             'ASM("bar.sync 1, 64;" ::: "memory"); if (t < 64) ARRIVE(&empty[s])'}),
     "bytes are expected for each half": (LOADING, {"FULL_COUNT": "2", "TELL": "EXPECT(&full[s], 256); EXPECT(&full[s], 256)"}),
     "a fence of the copying thread behind the barrier": (STORING, {"PROXY": "", "LATE_FENCE": "FENCE"}),
+    "a fence of the copying thread behind an mbarrier": (STORING, {
+        "FREE_SYNC": "__shared__ u64 done; if (i == 0 && t == 0) INIT(&done, 64); __syncthreads()", "PROXY": "", "LATE_FENCE": "FENCE",
+        "READY_SYNC": "ARRIVE(&done); if (t == 0) WAIT(&done, i & 1)"}),
     "fence.mbarrier_init": (LOADING, {"INIT_FENCE": 'ASM("fence.mbarrier_init.release.cluster;" ::: "memory")'}),
     "all threads fence before they wait": (LOADING, {"INIT_FENCE": "", "INIT_SYNC": "FENCE; __syncthreads()"}),
     "a wait for the writing too": (STORING, {"WAIT_BUFFER": "WAIT_ALL", "LAST_WAIT": "WAIT_ALL"}),
@@ -126,7 +129,7 @@ MISUSES = {
     "no init": (LOADING, {"TELL": "EXPECT(&buffer[1][0], 512)"}, "finds no mbarrier at the mbarrier at byte 512 of buffer"),
     "a count of none": (LOADING, {"FULL_COUNT": "0"}, "counts 0 arrivals"),
     "an ordinary store": (LOADING, {"INIT_FENCE": "FENCE; full[0] = 7"}, "changed by an ordinary store"),
-    "more arrivals than a phase waits for": (LOADING, {"TELL": "EXPECT(&full[s], 512); ARRIVE(&full[s])"}, "waits for 0 more of 1 arrivals"),
+    "more arrivals than a phase waits for": (LOADING, {"TELL": "EXPECT(&full[s], 512); ARRIVE(&full[s])"}, "for 0 more of 1 arrivals"),
     "no wait for the buffer": (LOADING, {"WAIT_EMPTY": ""}, "copies are still under way: nobody has waited for that phase"),
     "no wait for the data in more rounds": (LOADING, {"WAIT_FULL": ""}, "copies are still under way: nobody has waited for that phase"),
     "more bytes than can be counted": (LOADING, {"TELL": "EXPECT(&full[s], 1 << 20)"}, "more than 1048575 bytes"),

@@ -53,18 +53,20 @@ def test_bytes_go_there_and_back(load, store, racecheck):
 KINDS = {"u32": np.uint32, "s32": np.int32, "u64": np.uint64, "s64": np.int64, "b32": np.uint32, "b64": np.uint64, "f32": np.float32,
          "f64": np.float64, "f16": np.float16}
 HOW = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-       "add.noftz": np.add, "inc": lambda old, b: np.where(old >= b, 0, old + 1), "dec": lambda old, b: np.where((old == 0) | (old > b), b, old - 1)}
+       "add.noftz": np.add, "inc": lambda old, b: np.where(old >= b, 0, old + 1),
+       "dec": lambda old, b: np.where((old == 0) | (old > b), b, old - 1)}
 
 
-@pytest.mark.parametrize("form", [*(f"{op}.{t}" for op in ("add", "min", "max") for t in ("u32", "s32", "u64", "s64")), "inc.u32", "dec.u32",
-                                  *(f"{op}.{t}" for op in ("and", "or", "xor") for t in ("b32", "b64")), "add.f32", "add.f64",
+@pytest.mark.parametrize("form", [*(f"{op}.{t}" for op in ("add", "min", "max") for t in ("u32", "s32", "u64", "s64")), "inc.u32",
+                                  "dec.u32", *(f"{op}.{t}" for op in ("and", "or", "xor") for t in ("b32", "b64")), "add.f32", "add.f64",
                                   "min.f16", "max.f16", "add.noftz.f16"])
 def test_a_reduction_of_each_element(form):
     op, _, kind = form.rpartition(".")
     rng, dtype = np.random.default_rng(2), KINDS[kind]
     x, y = (rng.integers(-50, 50, 1024 // np.dtype(dtype).itemsize).astype(dtype) for _ in range(2))
     wanted = HOW[op](y, x).astype(dtype)
-    launch(f"{LOAD} [%rd3], [%rd1], 1024, [%rd4];\n{WAIT}\ncp.reduce.async.bulk.global.shared::cta.bulk_group.{form} [%rd2], [%rd3], 1024;\n"
+    reduction = f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{form} [%rd2], [%rd3], 1024"
+    launch(f"{LOAD} [%rd3], [%rd1], 1024, [%rd4];\n{WAIT}\n{reduction};\n"
            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;", x, y)
     assert (y == wanted).all()
 
@@ -72,8 +74,8 @@ def test_a_reduction_of_each_element(form):
 def test_bytes_are_not_there_before_a_wait_and_the_source_is_read_late():
     x, y = np.arange(256, dtype=np.uint32), np.zeros(4, np.uint32)
     launch(f"{LOAD} [%rd3], [%rd1], 1024, [%rd4];\nld.shared.u32 %r3, [%rd3+4];\nst.global.u32 [%rd2], %r3;\nst.global.u32 [%rd1+8], 77;\n"
-           f"{WAIT}\nld.shared.u32 %r3, [%rd3+4];\nst.global.u32 [%rd2+4], %r3;\nld.shared.u32 %r3, [%rd3+8];\nst.global.u32 [%rd2+8], %r3;",
-           x, y)
+           f"{WAIT}\nld.shared.u32 %r3, [%rd3+4];\nst.global.u32 [%rd2+4], %r3;\n"
+           "ld.shared.u32 %r3, [%rd3+8];\nst.global.u32 [%rd2+8], %r3;", x, y)
     assert y.tolist() == [0x7FBADBAD, 1, 77, 0]
 
 
@@ -146,7 +148,8 @@ extern "C" __global__ void k(const int* x, int* y) {
                  "mbarrier.arrive.expect_tx.shared.b64 _, [%2], 32;" :: "r"(to), "l"(x + 8 * (127 - t)), "r"(b) : "memory");
     unsigned done = 0;
     while (!done)
-        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(b) : "memory");
+        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done) : "r"(b) : "memory");
     for (int i = 0; i < 8; ++i) y[8 * t + i] = s[t ^ 5][i];
 }
 """

@@ -97,7 +97,8 @@ def sequence(seed, length=100):
         elif what == "parity":
             parity, wait = rng.randint(0, 1), rng.choice(["test_wait", "try_wait"])
             time = rng.choice(["", ", 20", ", %r2"]) if wait == "try_wait" else ""
-            lines += ["mov.b32 %r2, 1000;", f"mbarrier.{wait}.parity{orders(rng, ['acquire', 'relaxed'])}{space}.b64 %p1, {at}, {parity}{time};",
+            form = f"mbarrier.{wait}.parity{orders(rng, ['acquire', 'relaxed'])}{space}.b64"
+            lines += ["mov.b32 %r2, 1000;", f"{form} %p1, {at}, {parity}{time};",
                       "selp.u32 %r3, 1, 0, %p1;"]
             store("%r3", int(plain.phase & 1 != parity))
         elif what == "test" and tokens and tokens[-1][0] >= plain.phase - 1:

@@ -15,7 +15,7 @@ from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.runtime import abi
 from course_lib.simt.runtime.abi import ObjectMisuse
 
-FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "wait_bulk"}     # of the runtime, with fence_proxy, which does nothing alone
+FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "wait_bulk"}     # of the runtime; fence_proxy does nothing alone
 NAMED_BARRIERS = 16
 
 
@@ -62,7 +62,8 @@ def words(why: ObjectMisuse, value: int, name: str, found: Any, facts: Facts) ->
     return {
         ObjectMisuse.NO_OBJECT: f"finds no mbarrier at {name}. mbarrier.init makes one: one thread executes it first, and __syncthreads() "
                                 "stands behind it.",
-        ObjectMisuse.LIVE_OBJECT: f"initialises {name} again, which line {facts.get('other_line')} initialised. mbarrier.inval ends it first.",
+        ObjectMisuse.LIVE_OBJECT: f"initialises {name} again, which line {facts.get('other_line')} initialised. mbarrier.inval ends it "
+                                  "first.",
         ObjectMisuse.CHANGED_OBJECT: f"finds {name} changed by an ordinary store. Its 64 bits belong to the mbarrier instructions; "
                                      "racecheck names the store.",
         ObjectMisuse.BAD_COUNT: f"counts {value} arrivals; an mbarrier counts 1 to {most}.",

@@ -12,7 +12,8 @@ FORMS = {
     "Barriers and exchange between lanes": (
         ("shfl.sync.(up|down|bfly|idx).b32", "d[|p], a, b, c, e"), ("vote.sync.(all|any|uni).pred", "p, [!]a, b"),
         ("vote.sync.ballot.b32", "d, [!]a, b"), ("match.any.sync.(b32|b64)", "d, a, b"), ("match.all.sync.(b32|b64)", "d[|p], a, b"),
-        ("activemask.b32", "d"), ("elect.sync", "d|p, a"), ("redux.sync.(add|min|max).(u32|s32)", "d, a, b"), ("redux.sync.(and|or|xor).b32", "d, a, b"),
+        ("activemask.b32", "d"), ("elect.sync", "d|p, a"), ("redux.sync.(add|min|max).(u32|s32)", "d, a, b"),
+        ("redux.sync.(and|or|xor).b32", "d, a, b"),
     ),
 }
 

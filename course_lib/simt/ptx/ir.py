@@ -43,7 +43,8 @@ KINDS = {"ld": Kind.LOAD, "ldu": Kind.LOAD, "st": Kind.STORE, "atom": Kind.ATOMI
          **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), Kind.MATRIX),
          **dict.fromkeys(("tex", "tld4", "suld", "sust"), Kind.IMAGE),
          "bra": Kind.BRANCH, "brx": Kind.INDEXED_BRANCH, "call": Kind.CALL, "ret": Kind.RETURN, "exit": Kind.RETURN,
-         "trap": Kind.TRAP, "brkpt": Kind.TRAP, "membar": Kind.FENCE, "fence": Kind.FENCE, "nanosleep": Kind.SLEEP, "mbarrier": Kind.MBARRIER}
+         "trap": Kind.TRAP, "brkpt": Kind.TRAP, "membar": Kind.FENCE, "fence": Kind.FENCE, "nanosleep": Kind.SLEEP,
+         "mbarrier": Kind.MBARRIER}
 COPIES = {"ca", "cg", "commit_group", "wait_group", "wait_all", "mbarrier", "bulk"}    # behind `cp.async`
 ACCESSES = frozenset({Kind.LOAD, Kind.STORE})
 BARRIERS = frozenset({Kind.BARRIER, Kind.ARRIVAL, Kind.WARP_BARRIER})
