@@ -28,8 +28,8 @@ QUIET = {
     "bytes are expected for each half": (LOADING, {"FULL_COUNT": "2", "TELL": "EXPECT(&full[s], 256); EXPECT(&full[s], 256)"}),
     "a fence of the copying thread behind the barrier": (STORING, {"PROXY": "", "LATE_FENCE": "FENCE"}),
     "a fence of the copying thread behind an mbarrier": (STORING, {
-        "FREE_SYNC": "__shared__ u64 done; if (i == 0 && t == 0) INIT(&done, 64); __syncthreads()", "PROXY": "", "LATE_FENCE": "FENCE",
-        "READY_SYNC": "ARRIVE(&done); if (t == 0) WAIT(&done, i & 1)"}),
+        "FREE_SYNC": "__shared__ u64 filled; if (i == 0 && t == 0) INIT(&filled, 64); __syncthreads()", "PROXY": "", "LATE_FENCE": "FENCE",
+        "READY_SYNC": "ARRIVE(&filled); if (t == 0) WAIT(&filled, i & 1)"}),
     "fence.mbarrier_init": (LOADING, {"INIT_FENCE": 'ASM("fence.mbarrier_init.release.cluster;" ::: "memory")'}),
     "all threads fence before they wait": (LOADING, {"INIT_FENCE": "", "INIT_SYNC": "FENCE; __syncthreads()"}),
     "a wait for the writing too": (STORING, {"WAIT_BUFFER": "WAIT_ALL", "LAST_WAIT": "WAIT_ALL"}),
