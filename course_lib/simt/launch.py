@@ -209,8 +209,7 @@ class Execution:
         sites = aligned(self.program.site_bytes(), 64)
         sites[:] = 0
         worker.sites = self.pin(sites)
-        if asynchronous.used(self.program):
-            asynchronous.add(worker, run, self.racecheck, self.pin)
+        asynchronous.add(worker, self.program, run, self.racecheck, self.pin)
         if self.queues:
             worker.queues = self.pin(aligned(ctypes.sizeof(abi.Queue) * self.warps))
         hazards = (abi.Hazard * abi.MAX_HAZARDS)()

@@ -189,8 +189,8 @@ class TraceRecord:
 
     `mask`: bit l set when lane l takes part. `addresses`: (32,) int64, byte addresses, -1 for lanes that do not; for
     shared memory the offset in the block's shared memory. `width`: bytes per lane. `step`: warp instructions before it.
-    A `cp.async` gives two records, where it reads and where it writes; a lane that writes zeros alone reads nowhere. The operation of a
-    `cp.async.wait_group` ends with its number of groups.
+    A `cp.async` or a bulk copy gives two records, where it reads and where it writes (of a bulk copy the first 16 bytes); a lane that
+    writes zeros alone reads nowhere. The operation of a `wait_group` ends with its number of groups.
     """
 
     step: int

@@ -19,7 +19,11 @@ def test_a_right_pipeline_is_right_and_quiet(kernel, order):
     assert report.async_findings == ()
 
 
+LABELS = r"""ASM("{\n.reg .pred P1;\nLAB_WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n"
+    "@P1 bra DONE;\nbra LAB_WAIT;\nDONE:\n}"
+    :: "r"(at(&full[s])), "r"(phase) : "memory")""".replace("\n    ", " ")       # as libraries write it
 QUIET = {
+    "a loop of PTX": (LOADING, {"WAIT_FULL": LABELS}),
     "one lane waits for its warp": (LOADING, {"WAIT_FULL": "if (t % 32 == 0) WAIT(&full[s], phase); __syncwarp()"}),
     "one warp waits for both": (LOADING, {"WAIT_FULL": 'if (t < 64) WAIT(&full[s], phase); ASM("bar.sync 1, 64;" ::: "memory")'}),
     "one lane arrives for its warp": (LOADING, {"EMPTY_COUNT": "2", "RELEASE": "__syncwarp(); if (t % 32 == 0) ARRIVE(&empty[s])"}),
@@ -52,6 +56,8 @@ HAZARDS = {
     "the parity of the other phase": (LOADING, {"WAIT_FULL": "WAIT(&full[s], phase ^ 1)", "tiles": 2}, False, ("RAW", None, READ)),
     "one half of the bytes expected": (LOADING, {"TELL": "EXPECT(&full[s], 256)"}, False, ("RAW", HALF, READ)),
     "no bytes expected": (LOADING, {"TELL": "ARRIVE(&full[s])"}, False, ("RAW", FULL, READ)),
+    "an atomic where a copy is under way": (LOADING, {"EARLY": "if (i == 0) atomicAdd(&buffer[1][t], 1.0f)", "tiles": 2}, None,
+                                            ("WAW", "LOAD(buffer[s]", "EARLY")),
     "no wait for the data": (LOADING, {"WAIT_FULL": "", "tiles": 2}, False, ("RAW", FULL, READ)),
     "one attempt instead of a loop": (LOADING, {"WAIT_FULL": "u32 done; TRY(done, &full[s], phase)"}, False, ("RAW", None, READ)),
     "only one lane waits": (LOADING, {"WAIT_FULL": "if (t % 32 == 0) WAIT(&full[s], phase)"}, False, ("RAW", FULL, READ)),

@@ -188,3 +188,15 @@ def test_memcpy_async_with_a_barrier(arch):
     assert (y == x[::-1]).all()
     assert report.hazards == ()
     assert ("cp.async.bulk" in report.ptx) == (arch == "sm_90")
+    assert [f.kind for f in report.async_findings] == ["unseen"] * (arch == "sm_90")
+
+
+def test_a_trace_has_where_a_copy_reads_and_where_it_writes():
+    x, y = np.zeros(256, np.uint32), np.zeros(256, np.uint32)
+    report = launch(f"{LOAD} [%rd3+32], [%rd1], 1024, [%rd4];\n{WAIT}\n{STORE} [%rd2], [%rd3+32], 1024;\ncp.async.bulk.commit_group;\n"
+                    "cp.async.bulk.wait_group.read 0;", x, y, trace=[(0, 0)])
+    found = [(r.operation.split(".")[0], r.space, int(r.addresses[0])) for r in report.trace if "bulk" in r.operation and r.space]
+    there = {a.name: a.address for a in report.arrays}
+    assert found == [("cp", "global", there["x"]), ("cp", "shared", 32), ("cp", "shared", 32), ("cp", "global", there["y"])]
+    assert report.trace[-1].operation == "cp.async.bulk.wait_group.read 0"
+    assert report.trace[0].operation == "mbarrier.init.shared.b64"

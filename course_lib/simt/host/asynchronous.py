@@ -24,8 +24,10 @@ def used(program: Program) -> bool:
     return any(tensor.function in FUNCTIONS for tensor in program.tensors.values())
 
 
-def add(worker: Any, launch: Any, racecheck: bool, pin: Callable[[Any], int]) -> None:
-    """Give an abi.Worker the memory for them; for racecheck also what each thread knows and who has read (runtime/clocks.cuh)."""
+def add(worker: Any, program: Program, launch: Any, racecheck: bool, pin: Callable[[Any], int]) -> None:
+    """Give an abi.Worker the memory for them, if it is used; for racecheck also what threads know and have read (runtime/clocks.cuh)."""
+    if not used(program):
+        return
     found = abi.Async(threads=launch.warps * abi.LANES, columns=launch.warps * abi.LANES + abi.MOST_OBJECTS)
     data = aligned(max(int(launch.shared_bytes), 16))
     found.data, found.data_bytes = pin(data), data.nbytes

@@ -115,5 +115,6 @@ def trace(run: Running) -> tuple[TraceRecord, ...]:
 
 def operation(ins: Instruction) -> str:
     """Return what a trace calls an instruction: its name, and the groups that a wait for asynchronous copies leaves under way."""
-    waits = ins.name == "cp.async.wait_group" and isinstance(ins.operands[0], Imm)
-    return f"{ins.name} {ins.operands[0].value}" if waits else ins.name
+    waits = ins.name.removesuffix(".read") in ("cp.async.wait_group", "cp.async.bulk.wait_group") and isinstance(ins.operands[0], Imm)
+    name = ins.name.replace("__", "::")
+    return f"{name} {ins.operands[0].value}" if waits else name

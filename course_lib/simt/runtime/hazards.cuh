@@ -120,6 +120,10 @@ __device__ __noinline__ void read_cell(Worker* k, const Warp* w, Cell* c, u32 me
 __device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
     k->cells_used = 1;
     if (k->clocks) check_async(k, c, 1, me, access, address);
+    if (c->written & IN_FLIGHT) {
+        log_hazard(k, WAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
+        return;
+    }
     if (!((u32*)k->epochs)[c - (Cell*)k->shadow]) log_hazard(k, UNINITIALISED, access, access, me, me, address);
     if (!(c->write_access & BY_ATOMIC) && write_unordered(k, w, c, me))
         log_hazard(k, WAW, c->write_access, access, c->writer, me, address);
