@@ -236,7 +236,7 @@ extern "C" __global__ void k(int tiles, const float* x, float* y) {
 #pragma nv_diag_suppress static_var_with_dynamic_init
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
     auto block = cooperative_groups::this_thread_block();
-    auto pipe = cuda::make_pipeline(block, &stateROLES);
+    auto pipe = cuda::make_pipeline(block, &state);
     for (int i = 0, next = 0; i < tiles; ++i) {
         for (; next < tiles && next < i + 2; ++next) {
             pipe.producer_acquire();
@@ -251,12 +251,38 @@ extern "C" __global__ void k(int tiles, const float* x, float* y) {
 """
 
 
+ROLES = r"""
+#include <cuda/pipeline>
+#include <cooperative_groups.h>
+extern "C" __global__ void k(int tiles, const float* x, float* y) {
+    __shared__ __align__(16) float buffer[2][128];
+#pragma nv_diag_suppress static_var_with_dynamic_init
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+    const int t = threadIdx.x;
+    auto role = t < 32 ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer;
+    auto pipe = cuda::make_pipeline(cooperative_groups::this_thread_block(), &state, role);
+    for (int i = 0; i < tiles; ++i) {
+        if (t < 32) {
+            pipe.producer_acquire();
+            cuda::memcpy_async(&buffer[i % 2][4 * t], x + 128 * i + 4 * t, cuda::aligned_size_t<16>(16), pipe);
+            pipe.producer_commit();
+        } else {
+            pipe.consumer_wait();
+            for (int j = t - 32; j < 128; j += 32) y[128 * i + j] = buffer[i % 2][127 - j];
+            pipe.consumer_release();
+        }
+    }
+}
+"""
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("source", [PIPELINE, ROLES], ids=["all alike", "roles"])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
-def test_cuda_pipeline(arch):
+def test_cuda_pipeline(arch, source):
     x, y = np.arange(640, dtype=np.float32), np.zeros(640, np.float32)
     for racecheck in (False, True):
-        report = simt.launch(PIPELINE.replace("ROLES", ""), "k", 1, 64, [np.int32(5), x, y], arch=arch, racecheck=racecheck)
+        report = simt.launch(source, "k", 1, 64, [np.int32(5), x, y], arch=arch, racecheck=racecheck)
         assert (y.reshape(5, 128) == x.reshape(5, 128)[:, ::-1]).all()
         assert (report.hazards, report.async_findings) == ((), ())
         y[:] = 0
