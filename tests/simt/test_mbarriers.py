@@ -88,7 +88,7 @@ def sequence(seed, length=100):
             space, at = place(True)
             number = rng.randint(0, 99)
             lines += [f"mov.b32 %r1, {number};", f"mbarrier.expect_tx{rng.choice(['', '.relaxed.cta'])}{space}.b64 {at}, %r1;"]
-            plain.bytes += number
+            plain.complete(-number)
         elif what == "bytes":
             space, at = place(True)
             number = plain.bytes if plain.bytes > 0 and rng.random() < 0.7 else rng.randint(0, 30)

@@ -3,7 +3,8 @@
 // The 64 bits in shared memory are opaque. Here they name the object, its phase and the arrivals that are missing, and change with each
 // operation, so that an ordinary store is noticed; expected arrivals and bytes stand in an Object. A token is what the bits were. Copies
 // and arrivals that copies trigger come when nothing else keeps a phase that somebody waits for, after all warps have had their turn.
-// Not in the manual, and not yet measured: what an arrival does that finds none missing, and a parity above 1. Both are errors here.
+// Not in the manual, and not yet measured: what an arrival does that finds none missing, and a parity above 1: both are errors here; whether
+// bytes that are expected after they came complete a phase: here they do.
 
 enum { TOKEN_MARK = 0x80000 };      // in the upper 20 bits, beside the place in units of 8 bytes
 
@@ -209,8 +210,7 @@ __device__ __noinline__ u32 use_one(Warp* w, const ObjectOp* p, u32 lane, u64 at
     const u32 bytes = operand_of(w, p->bytes, p->bytes_slot, lane);
     if (bytes > MOST_COUNT) return misused(w, BAD_BYTES, p->number, lane, at, o);
     if (change_bytes(w, p->number, lane, o, p->use == EXPECT_BYTES ? (i64)bytes : -(i64)bytes)) return 1;
-    if (p->use == COMPLETE_BYTES) settle_object(k, o);
-    else show_object(k, o);
+    settle_object(k, o);
     return 0;
 }
 

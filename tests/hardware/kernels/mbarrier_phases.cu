@@ -1,6 +1,6 @@
 // mbarrier_phases.cu -- what one thread sees of an mbarrier: phases, pending arrivals, bytes
 //
-// Computes  16 numbers: answers of test_wait by parity and by token, and pending counts of tokens
+// Computes  18 numbers: answers of test_wait by parity and by token, and pending counts of tokens
 // Idea      a phase is over when no arrival and no byte is missing
 // Launch    grid 1, block 1
 typedef unsigned long long u64;
@@ -29,7 +29,7 @@ __device__ __forceinline__ unsigned pending(u64 token) {
 }
 
 extern "C" __global__ void mbarrier_phases(unsigned* y) {
-    __shared__ u64 bar;
+    __shared__ u64 bar, early;
     u64 token;
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 5;" ::"r"(at(&bar)) : "memory");
     y[0] = parity_over(&bar, 0);
@@ -57,4 +57,10 @@ extern "C" __global__ void mbarrier_phases(unsigned* y) {
     y[13] = pending(token);
     y[14] = over(&bar, token);
     y[15] = parity_over(&bar, 1);
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at(&early)) : "memory");
+    asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 16;" ::"r"(at(&early)) : "memory");
+    arrive(&early, 1);
+    y[16] = parity_over(&early, 0);            // the bytes have come before they were expected
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 16;" ::"r"(at(&early)) : "memory");
+    y[17] = parity_over(&early, 0);
 }
