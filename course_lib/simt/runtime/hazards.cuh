@@ -67,15 +67,8 @@ __device__ __forceinline__ Readers* readers_of(const Worker* k, const Cell* c) {
     return (Readers*)k->readers + (c - (const Cell*)k->shadow) * ((const Launch*)k->launch)->warps;
 }
 
-// A write meets the readings that nothing puts before it. Where mbarriers order accesses, warps run far apart: each has its own reading.
-__device__ __noinline__ void check_readings(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
-    if (!k->readers) {
-        if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
-            log_hazard(k, WAR, c->read_access, access, c->reader, me, address);
-        else if (unordered(k, w, me, c->reader2, c->read_epoch, c->read_sync2))
-            log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
-        return;
-    }
+// Where mbarriers order accesses, warps run far apart: each has a reading of its own.
+__device__ __noinline__ void check_each_reading(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
     Readers* r = readers_of(k, c);
     const u32 warps = ((const Launch*)k->launch)->warps;
 #pragma unroll 1
@@ -93,17 +86,27 @@ __device__ __noinline__ void check_readings(Worker* k, const Warp* w, Cell* c, u
     }
 }
 
-__device__ __noinline__ void read_cell(Worker* k, const Warp* w, Cell* c, u32 me, u32 access) {
-    if (k->readers) {
-        Readers* r = readers_of(k, c) + (me - 1) / LANES;
-        const u32 lane = 1u << (me - 1) % LANES;
-        r->lanes = r->epoch == k->epoch + 1 ? r->lanes | lane : lane;
-        r->epoch = k->epoch + 1;
-        r->access = access;
-        r->sync = w->sync;
-        return;
-    }
-    if (c->read_epoch != k->epoch + 1 || c->reader == me) {
+__device__ __noinline__ void note_own_reading(Worker* k, const Warp* w, const Cell* c, u32 me, u32 access) {
+    Readers* r = readers_of(k, c) + (me - 1) / LANES;
+    const u32 lane = 1u << (me - 1) % LANES;
+    r->lanes = r->epoch == k->epoch + 1 ? r->lanes | lane : lane;
+    r->epoch = k->epoch + 1;
+    r->access = access;
+    r->sync = w->sync;
+}
+
+// A write meets the readings that nothing puts before it.
+__device__ __forceinline__ void check_readings(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
+    if (k->readers) check_each_reading(k, w, c, me, access, address);
+    else if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
+        log_hazard(k, WAR, c->read_access, access, c->reader, me, address);
+    else if (unordered(k, w, me, c->reader2, c->read_epoch, c->read_sync2))
+        log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
+}
+
+__device__ __forceinline__ void read_cell(Worker* k, const Warp* w, Cell* c, u32 me, u32 access) {
+    if (k->readers) note_own_reading(k, w, c, me, access);
+    else if (c->read_epoch != k->epoch + 1 || c->reader == me) {
         if (c->read_epoch != k->epoch + 1) c->reader2 = 0;
         c->reader = me;
         c->read_epoch = k->epoch + 1;
