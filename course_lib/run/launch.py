@@ -207,8 +207,8 @@ def observed(report: simt.Report | None, racecheck: bool) -> dict[str, Any]:
     """Return the fields of a `LaunchResult` that the simulator fills."""
     if report is None:
         return {"counters": None, "counters_label": "", "lines": None, "level": None, "hazards": None, "meetings": (),
-                "lost_alignments": (), "stray_shuffles": (), "trace": (), "arrays": (), "shared": ()}
+                "lost_alignments": (), "stray_shuffles": (), "async_findings": (), "trace": (), "arrays": (), "shared": ()}
     return {"counters": report.counters, "counters_label": "simulated", "lines": report.lines, "level": report.level,
             "hazards": report.hazards if racecheck else None, "meetings": report.meetings,
             "lost_alignments": report.lost_alignments, "stray_shuffles": report.stray_shuffles,
-            "trace": report.trace, "arrays": report.arrays, "shared": report.shared}
+            "async_findings": report.async_findings, "trace": report.trace, "arrays": report.arrays, "shared": report.shared}

@@ -9,6 +9,7 @@ from course_lib.gpu import Timing
 from course_lib.kernels import Kernel
 from course_lib.model.occupancy import Occupancy
 from course_lib.run.types import Array, Rows
+from course_lib.simt.async_report import AsyncFinding
 from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, SharedVariable, StrayShuffle, TraceRecord
 from course_lib.toolchain.resources import Resources
 
@@ -63,6 +64,8 @@ class LaunchResult:
         Shared variables that do not lie where their alignment asks for it, as the simulator noticed.
     stray_shuffles
         Shuffles that read a lane which took no part, so that the value is undefined, as the simulator noticed.
+    async_findings
+        Missing fences and waits of bulk copies, and ordinary accesses to mbarriers, as the simulator noticed; most of them need racecheck.
     trace, arrays, shared
         Of a traced run: its records, and the address ranges of arrays and shared variables.
     """
@@ -85,6 +88,7 @@ class LaunchResult:
     meetings: tuple[BarrierMeeting, ...] = field(repr=False)
     lost_alignments: tuple[LostAlignment, ...] = field(repr=False)
     stray_shuffles: tuple[StrayShuffle, ...] = field(repr=False)
+    async_findings: tuple[AsyncFinding, ...] = field(repr=False)
     trace: tuple[TraceRecord, ...] = field(repr=False)
     arrays: tuple[DeviceArray, ...] = field(repr=False)
     shared: tuple[SharedVariable, ...] = field(repr=False)
@@ -192,6 +196,8 @@ def _launch_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
         yield "alignment", str(lost)
     for stray in r.stray_shuffles:
         yield "shuffles", str(stray)
+    for finding in r.async_findings:
+        yield "copies", str(finding)
 
 
 def _counter_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:

@@ -5,8 +5,10 @@
 `docs/simulator.md` tells how a warp runs on a CPU.
 """
 
+from course_lib.simt.async_report import AsyncFinding
 from course_lib.simt.errors import (
     AssertionFailed,
+    BarrierDeadlock,
     CompileError,
     DivergentBarrier,
     InactiveLane,
@@ -15,6 +17,7 @@ from course_lib.simt.errors import (
     InvalidTarget,
     KernelTrap,
     LaunchError,
+    MbarrierMisuse,
     Misaligned,
     OutOfBounds,
     PartialWarp,
@@ -30,8 +33,9 @@ from course_lib.simt.launch import launch
 from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
 
 __all__ = [
-    "AssertionFailed", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "InactiveLane",
-    "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "Misaligned", "OutOfBounds",
+    "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard",
+    "InactiveLane", "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "MbarrierMisuse",
+    "Misaligned", "OutOfBounds",
     "PartialWarp", "PtxSyntaxError", "Report", "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded", "StrayShuffle",
     "Surface", "Texture",
     "TraceRecord", "UnsupportedInstruction", "launch", "prepare_runtime", "translate_ahead",

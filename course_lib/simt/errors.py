@@ -73,6 +73,14 @@ class InvalidOperand(SimtError):
     """An operand that the instruction does not allow: a stride, a copy's size, an address that differs between lanes."""
 
 
+class MbarrierMisuse(SimtError):
+    """An operation that an mbarrier or a bulk copy does not allow; carries kernel, line, block, thread, operation, value."""
+
+
+class BarrierDeadlock(SimtError):
+    """Threads wait at mbarriers for phases that nobody can complete; carries kernel, line, block, thread of one of them."""
+
+
 class StepBudgetExceeded(SimtError):
     """A warp executed more instructions than `max_steps`: most likely an endless loop; `line` is where it was."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError, SimtError
-from course_lib.simt.host import build, counters, faults, heap, influence, limits, output, results, together
+from course_lib.simt.host import asynchronous, build, counters, faults, heap, influence, limits, output, results, together
 from course_lib.simt.host.arguments import Arguments, listed
 from course_lib.simt.host.limits import Extent, Progress, TracedWarp, WarpOrder
 from course_lib.simt.host.memory import aligned, spare, up
@@ -111,7 +111,8 @@ class Execution:
         self.arrays, self.images = self.given.arrays, self.given.images
         self.trace = limits.trace_pairs(trace, grid, self.warps)
         self.order, self.interleaved = limits.warp_sequence(warp_order, self.warps), warp_order == "interleaved"
-        copies = any(t.function == "copy_async" for t in self.program.tensors.values())
+        self.queues = any(t.function == "copy_async" for t in self.program.tensors.values())
+        copies = self.queues or asynchronous.used(self.program)
         named = any(b.counted for b in self.program.barriers.values())
         exact = self.trace[1] or self.interleaved or racecheck and (copies or named)  # both are beyond a barrier's epoch
         self.uniform = None if exact else kernel.uniform(bool(racecheck))
@@ -208,7 +209,8 @@ class Execution:
         sites = aligned(self.program.site_bytes(), 64)
         sites[:] = 0
         worker.sites = self.pin(sites)
-        if any(t.function == "copy_async" for t in self.program.tensors.values()):
+        asynchronous.add(worker, self.program, run, self.racecheck, self.pin)
+        if self.queues:
             worker.queues = self.pin(aligned(ctypes.sizeof(abi.Queue) * self.warps))
         hazards = (abi.Hazard * abi.MAX_HAZARDS)()
         worker.hazards = self.pin(hazards)

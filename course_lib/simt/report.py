@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib import toolchain
+from course_lib.simt.async_report import AsyncFinding
 from course_lib.simt.errors import SimtError, where
 from course_lib.toolchain.code_stand_in import CodeStandIn
 
@@ -53,7 +54,7 @@ class Hazard:
     `__shared__` variable at `address`, and `offset` the byte in it; "" and `address` where nothing is declared there. A header
     names the place in another file whose code was inlined at that line, "" when there is none. `influence`, of an uninitialised
     read: what differed when the launch was repeated with other values in the bytes that nobody had written ("y has other elements"), ""
-    when nothing did, None where that was not examined.
+    when nothing did, None where that was not examined. `bulk`: one of the two is a bulk copy.
     """
 
     kind: str
@@ -72,6 +73,7 @@ class Hazard:
     first_header: str = ""
     second_header: str = ""
     influence: str | None = None
+    bulk: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         times = f"{self.count} time{'s' if self.count != 1 else ''}"
@@ -82,7 +84,7 @@ class Hazard:
                     f"block {self.block}: {at} ({times}). Shared memory begins with whatever was there: write it first, and put "
                     f"__syncthreads() behind the write.{consequence(self.influence, 'in the bytes that nobody has written')}")
         verbs = {"RAW": ("writes", "reads"), "WAR": ("reads", "writes"), "WAW": ("writes", "writes")}[self.kind]
-        first, second = ("begins to copy to" if copies else verb
+        first, second = ({"writes": "begins to copy to", "reads": "copies from"}[verb] if copies else verb
                          for verb, copies in zip(verbs, (self.first_copies, self.second_copies), strict=True))
         return (f"{self.kind} hazard: thread {self.first_thread} {first} {at} at {here}, thread "
                 f"{self.second_thread} {second} it at {there}, and nothing orders the two; "
@@ -91,6 +93,12 @@ class Hazard:
     @property
     def advice(self) -> str:
         """Say in a sentence what would put the two accesses in order."""
+        if self.bulk and self.first_copies:
+            return ("A bulk copy is under way until the phase of its mbarrier completes, or until its thread has waited for its group. "
+                    f"Wait for that before line {self.second_line}, with each thread that goes on there, or with a barrier behind.")
+        if self.bulk and self.second_copies:
+            return ("Let the other threads arrive at an mbarrier or a barrier first, and the thread that copies wait there; behind their "
+                    "stores they execute fence.proxy.async.")
         if self.first_copies:
             return (f"The copy may still be under way: before line {self.second_line} the thread that copies waits for it "
                     "(__pipeline_wait_prior), and behind the wait stands __syncthreads(). Where both are there, the buffer is filled "
@@ -181,8 +189,8 @@ class TraceRecord:
 
     `mask`: bit l set when lane l takes part. `addresses`: (32,) int64, byte addresses, -1 for lanes that do not; for
     shared memory the offset in the block's shared memory. `width`: bytes per lane. `step`: warp instructions before it.
-    A `cp.async` gives two records, where it reads and where it writes; a lane that writes zeros alone reads nowhere. The operation of a
-    `cp.async.wait_group` ends with its number of groups.
+    A `cp.async` or a bulk copy gives two records, where it reads and where it writes (of a bulk copy the first 16 bytes); a lane that
+    writes zeros alone reads nowhere. The operation of a `wait_group` ends with its number of groups.
     """
 
     step: int
@@ -225,6 +233,7 @@ class Report:
     unfreed_bytes: int = 0
     stray_shuffles: tuple[StrayShuffle, ...] = ()
     symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
+    async_findings: tuple[AsyncFinding, ...] = ()
 
     @functools.cached_property
     def loops(self) -> tuple[toolchain.Loop, ...]:

@@ -10,7 +10,7 @@ from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel, get
 from course_lib.kernels.user import SIGNATURE
 from course_lib.run import choose_backend, line_table, matches, mismatch, per_line, resolve, run
-from course_lib.simt import OutOfBounds, StepBudgetExceeded
+from course_lib.simt import AsyncFinding, OutOfBounds, StepBudgetExceeded
 
 RNG = np.random.default_rng(11)
 A, B, C = (RNG.standard_normal(shape).astype(np.float32) for shape in ((20, 30), (30, 40), (20, 40)))
@@ -250,3 +250,12 @@ def test_a_block_that_does_not_fit_is_refused_before_it_runs(monkeypatch):
                                                      "    C[row * ldc + col] = ")
     with pytest.raises(CourseError, match="take a smaller block"):
         run(greedy, A, B, bx=32, by=32)
+
+
+def test_a_result_tells_what_was_found_of_bulk_copies():
+    here = (0, 0, 0)
+    result = run("sgemm_naive", A, B, racecheck=True)
+    assert result.async_findings == ()
+    found = dataclasses.replace(result, async_findings=(AsyncFinding("unfenced", 3, 4, here, here, here, 1, "tile", 0),))
+    assert "missing fence" in repr(found)
+    assert "missing fence" not in repr(result)

@@ -16,8 +16,8 @@ TEXT = """.version 8.7
 .const .align 16 .b8 fixed[64];
 .func callee(.param .b32 x) { .reg .b32 %y; ld.param.b32 %y, [x]; ret; }
 .visible .entry k(.param .u64 a, .param .align 16 .b8 given[16], .param .align 8 .b8 images[64]) {
-.reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %d<20>; .reg .b128 %q<3>; .reg .b64 %i<8>;
-.shared .align 128 .b8 tile[8192]; .local .align 16 .b8 own[64];
+.reg .pred %p<5>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %d<22>; .reg .b128 %q<3>; .reg .b64 %i<8>;
+.shared .align 128 .b8 tile[8192]; .shared .align 8 .b8 objects[256]; .local .align 16 .b8 own[64];
 .param .align 16 .b8 passed[16];
 mov.u32 %r30, %laneid;
 ld.param.u64 %d10, [a];
@@ -28,6 +28,9 @@ mov.u64 %d13, own;
 mov.u64 %d14, fixed;
 mov.u64 %d15, tile;
 cvta.shared.u64 %d16, %d15;
+mov.u64 %d20, objects;
+cvta.shared.u64 %d21, %d20;
+setp.eq.u32 %p4, %r30, 0;
 setp.eq.u32 %p1, %r30, %r30;
 setp.ne.u32 %p2, %r30, %r30;
 mov.b32 %r31, 8;
@@ -99,7 +102,7 @@ def bits_of(kind):
 def instructions(form, operands):
     """Return PTX for a form whose row has these operands."""
     name, *parts = form.split(".")
-    for make in (control, images, matrices, memory, moves):
+    for make in (objects, bulk, control, images, matrices, memory, moves):
         text = make(form, name, parts, operands)
         if text is not None:
             return text
@@ -154,6 +157,41 @@ def moves(form, name, parts, operands):
             return f"@%p1 {form} {{{', '.join([Registers().result(bits), *items.split(', ')[1:]])}}}, {whole};"
         return f"@%p1 {form} {whole}, {{{items}}};"
     return None
+
+
+def objects(form, name, parts, operands):
+    """An mbarrier of the first lane: made before the instruction, and ended behind it, unless copies are to tell it."""
+    if name == "elect":
+        return f"{form} %r1|%p3, -1;"
+    copies = name == "cp" and parts[:2] == ["async", "mbarrier"]
+    if name != "mbarrier" and not copies:
+        return None
+    shared = next((p for p in parts if p.startswith("shared")), "")
+    at = 8 * (1 + 3 * ("noinc" in parts) + ["", "shared", "shared::cta"].index(shared)) if copies else 0
+    made, place = f"[%d20+{at}]", f"[{'%d20' if shared else '%d21'}+{at}]"
+    remote = "_" if shared == "shared::cluster" else "%d1"
+    token = "1" if "parity" in parts else "%d2"
+    text = {"init": f"{place}, 3", "inval": place, "expect_tx": f"{place}, 16", "complete_tx": f"{place}, 16",
+            "arrive": f"{remote}, {place}, 2", "arrive_drop": f"{remote}, {place}, 2", "test_wait": f"%p3, {place}, {token}",
+            "try_wait": f"%p3, {place}, {token}, 100", "pending_count": "%r1, %d2"}
+    first = [] if parts[0] == "init" else [f"mbarrier.init.shared.b64 {made}, 4", f"mbarrier.arrive.shared.b64 %d2, {made}"]
+    last = [] if copies or parts[0] == "inval" else [f"mbarrier.inval.shared.b64 {made}"]
+    return " ".join(f"@%p4 {ins};" for ins in (*first, f"{form} {place if copies else text[parts[0]]}", *last))
+
+
+def bulk(form, name, parts, operands):
+    """A bulk copy by the first lane; those into shared memory tell an mbarrier each."""
+    if name != "cp" or "bulk" not in parts:
+        return None
+    if "commit_group" in parts or "wait_group" in parts:
+        return f"{form} {'0' if operands else ''};"
+    policy = ", %d1" if "L2::cache_hint" in parts else ""
+    if "prefetch" in parts:
+        return f"@%p4 {form} [%d10], 16{policy};"
+    if "bulk_group" in parts:
+        return f"@%p4 {form} [%d10], [%d15], 16{policy};"
+    at = 64 + 8 * ((parts[2] == "shared::cta") + 2 * bool(policy))
+    return f"@%p4 mbarrier.init.shared.b64 [%d20+{at}], 1;\n@%p4 {form} [%d15+4096], [%d10], 16, [%d20+{at}]{policy};"
 
 
 def control(form, name, parts, operands):

@@ -13,8 +13,9 @@ from course_lib.simt.ptx import parser
 from course_lib.simt.runtime import abi
 from course_lib.toolchain import disk
 
-PARTS = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "barriers",
-         "heap", "calls", "queue", "async", "images", "fused", "tensor", "products", "schedule")
+PARTS = ("structures", "counting", "patterns", "clocks", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control",
+         "barriers", "heap", "calls", "queue", "async", "mbarriers", "arrivals", "bulk", "images", "fused", "tensor", "products",
+         "schedule")
 _runtimes: list["Runtime"] = []
 _lock = native.fork_safe_lock()
 

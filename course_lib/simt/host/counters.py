@@ -120,6 +120,7 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
 
     `cp.async` (LDGSTS) is a global request with its sectors; what it does in shared memory has counters of its own. So has LDSM,
     as which ldmatrix and some wmma.load are executed, but its wavefronts are among those of loads. So an H200 counts them.
+    What it counts of bulk copies and mbarriers has not been measured: they add to instructions alone.
     """
     if tensor.pipe:
         add(ins.line, TENSOR.format(tensor.pipe), times * tensor.machine_instructions)
@@ -129,7 +130,7 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
         add(ins.line, COPY_WAVEFRONTS, n[3])
         add(ins.line, COPY_CONFLICTS, n[3] - n[4])
         add(ins.line, COPY_EXECUTED, n[0])
-    elif tensor.access is not None:
+    elif tensor.function == "access_tile" and tensor.access is not None:
         rows = tensor.record.mode == ROWS
         add_access(add, tensor.access, ins, n, LDSM_EXECUTED[DIRECTIONS[tensor.access.kind]] if rows else SHARED_EXECUTED)
 

@@ -51,3 +51,14 @@ def waits_for_others(program: Program, block: int) -> bool:
     """Say whether the innermost loop around a block looks at memory that other threads may change."""
     head = program.blocks[block].loop_head
     return program.blocks[block].polls or head is not None and any(b.polls for b in program.blocks if b.loop_head == head)
+
+
+def variable_at(run: Running, address: int) -> tuple[str, int]:
+    """Return the name of the `__shared__` variable at an offset in shared memory and the byte in it; ("", offset) where there is none.
+
+    Dynamic ones have no size of their own and reach to the end.
+    """
+    for name, at, nbytes in run.program.shared:
+        if at <= address and (address < at + nbytes or not nbytes):
+            return name, address - at
+    return "", address

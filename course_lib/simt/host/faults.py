@@ -20,7 +20,7 @@ from course_lib.simt.errors import (
     StackOverflow,
     StepBudgetExceeded,
 )
-from course_lib.simt.host import image_faults
+from course_lib.simt.host import asynchronous, image_faults
 from course_lib.simt.host.fault_places import Facts, callers_line, loop_line, place, waits_for_others
 from course_lib.simt.host.lane_faults import barrier_fault, inactive_lane
 from course_lib.simt.host.running import Running
@@ -79,13 +79,15 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
         return inactive_lane(run, worker, ins, facts)
     if fault in image_faults.FAULTS:
         return image_faults.explain(fault, run, worker, ins, place(facts), facts)
+    if fault == Fault.OBJECT_MISUSE:
+        return asynchronous.explain(run, worker, ins, facts)
     if fault in CALLS:
         return CALLS[fault](run, worker, ins, facts)
     if worker.fault_access in run.program.tensors and fault not in (Fault.OUT_OF_BOUNDS, Fault.MISALIGNED, Fault.READ_ONLY):
         return of_tensor(fault, run, worker, ins, facts)
     access = run.program.accesses[worker.fault_access]
     facts |= {"address": worker.fault_address, "width": access.width * access.count, "operation": ins.name}
-    from_global = ins.opcode[0] == "cp" and worker.fault_address >= abi.CONST_WINDOW
+    from_global = ins.opcode[0] == "cp" and (worker.fault_address >= abi.CONST_WINDOW) != ("bulk_group" in ins.opcode)
     verb = "writes" if access.kind and not from_global else "reads"
     if fault == Fault.MISALIGNED and ins.opcode[0] == "wmma":
         wanted = run.program.tensors[worker.fault_access].record.aligned

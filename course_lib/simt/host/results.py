@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.simt import async_report
+from course_lib.simt.async_report import AsyncFinding
 from course_lib.simt.host import counters, faults, lane_faults, levels
+from course_lib.simt.host.fault_places import variable_at
 from course_lib.simt.host.running import Running
 from course_lib.simt.ptx.ir import Imm, Instruction
 from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
@@ -26,7 +29,7 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
                   meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
-                  unfreed[0], unfreed[1], stray_shuffles(run), run.program.entry)
+                  unfreed[0], unfreed[1], stray_shuffles(run), run.program.entry, async_findings(run))
 
 
 def noted(run: Running) -> set[str]:
@@ -36,7 +39,7 @@ def noted(run: Running) -> set[str]:
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
     """Return the accesses to shared memory that nothing puts in order."""
-    return tuple(h for h in logged(run) if h.kind not in (MEETING, STRAY))
+    return tuple(h for h in logged(run) if h.kind not in (MEETING, STRAY, *async_report.KINDS))
 
 
 def meetings(run: Running) -> tuple[BarrierMeeting, ...]:
@@ -58,6 +61,12 @@ def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:
     return tuple(found)
 
 
+def async_findings(run: Running) -> tuple[AsyncFinding, ...]:
+    """Return which rules of bulk copies and mbarriers were broken, beside the order of accesses."""
+    return tuple(AsyncFinding(h.kind, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count, h.array, h.offset,
+                              h.first_header, h.second_header) for h in logged(run) if h.kind in async_report.KINDS)
+
+
 def logged(run: Running) -> tuple[Hazard, ...]:
     """Join what the workers noted: one entry per kind and pair of lines, with the first example.
 
@@ -70,27 +79,16 @@ def logged(run: Running) -> tuple[Hazard, ...]:
             places = (i.header if not i.line else "" for i in (first, second))
             key = (abi.HAZARDS[h.kind], first.line, second.line, *places)
             entry = Hazard(key[0], h.address, first.line, second.line, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
-                           tuple(h.block), h.count, copies(first), copies(second),
+                           tuple(h.block), h.count, copies(first), copies(second) and first.opcode[0] != "mbarrier",
                            (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
-                           first.header, second.header, run.influence.get(key[0]))
+                           first.header, second.header, run.influence.get(key[0]), bulk="bulk" in first.opcode + second.opcode)
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
 
 
 def copies(ins: Instruction) -> bool:
     """Say whether an instruction is an asynchronous copy."""
-    return ins.opcode[:2] == ("cp", "async")
-
-
-def variable_at(run: Running, address: int) -> tuple[str, int]:
-    """Return the name of the `__shared__` variable at an offset in shared memory and the byte in it; ("", offset) where there is none.
-
-    Dynamic ones have no size of their own and reach to the end.
-    """
-    for name, at, nbytes in run.program.shared:
-        if at <= address and (address < at + nbytes or not nbytes):
-            return name, address - at
-    return "", address
+    return ins.opcode[0] == "cp" and "mbarrier" not in ins.opcode
 
 
 def joined(old: Hazard, new: Hazard) -> Hazard:
@@ -117,5 +115,6 @@ def trace(run: Running) -> tuple[TraceRecord, ...]:
 
 def operation(ins: Instruction) -> str:
     """Return what a trace calls an instruction: its name, and the groups that a wait for asynchronous copies leaves under way."""
-    waits = ins.name == "cp.async.wait_group" and isinstance(ins.operands[0], Imm)
-    return f"{ins.name} {ins.operands[0].value}" if waits else ins.name
+    waits = ins.name.removesuffix(".read") in ("cp.async.wait_group", "cp.async.bulk.wait_group") and isinstance(ins.operands[0], Imm)
+    name = ins.name.replace("__", "::")
+    return f"{name} {ins.operands[0].value}" if waits else name

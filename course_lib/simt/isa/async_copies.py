@@ -20,7 +20,7 @@ COMMIT, WAIT_GROUP, WAIT_ALL = range(3)
 
 
 def knows(ins: Instruction) -> bool:
-    """Say whether an instruction is one of this module's; bulk copies and those that signal an mbarrier are not."""
+    """Say whether an instruction is a copy; `memory.py` asks first about those that tell mbarriers and bulk copies."""
     return ins.kind is Kind.COPY
 
 

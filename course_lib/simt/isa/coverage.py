@@ -24,6 +24,7 @@ from course_lib.simt.isa import (
     async_copies,
     barriers,
     bits,
+    bulk_copies,
     carry,
     compare,
     control,
@@ -32,6 +33,7 @@ from course_lib.simt.isa import (
     halves,
     hints,
     images,
+    mbarriers,
     memory,
     operand_shapes,
     tensor,
@@ -40,7 +42,7 @@ from course_lib.simt.isa import (
 from course_lib.simt.ptx.ir import Instruction, Kind, at_line
 
 MODULES = (arithmetic, approximate, fields, carry, bits, compare, halves, convert, memory, hints, barriers, control, warp, tensor,
-           async_copies, images)
+           async_copies, mbarriers, bulk_copies, images)
 ORDER = ("Integer arithmetic", "Extended precision", "Logic, shifts, bits and bytes", "Comparison and selection", "Floating point",
          "Half precision and bfloat16", "Moves and conversions", "Loads, stores and atomics",
          "Hints, fences and other instructions without a value", "Control", "Barriers and exchange between lanes",
@@ -49,7 +51,7 @@ SECTIONS = {title: tuple(row for module in MODULES for row in module.FORMS.get(t
 REFUSED = (
     ("txq istypep sured suq", "textures and surfaces beyond fetches, loads and stores"),
     ("wgmma tcgen05", "matrix instructions of single architectures (sm_90a, sm_100a)"),
-    ("mapa getctarank clusterlaunchcontrol griddepcontrol setmaxnreg elect tensormap multimem",
+    ("mapa getctarank clusterlaunchcontrol griddepcontrol setmaxnreg tensormap multimem",
      "clusters of blocks and other features of single architectures"),
     ("alloca stackrestore stacksave", "stack memory of a size that is not known before the launch"),
     ("vadd vsub vabsdiff vmin vmax vshl vshr vmad vset", "video instructions on one part of a word; compilers do not write them any more"),

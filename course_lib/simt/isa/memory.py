@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from course_lib.simt.isa import async_copies, images, tensor, warp
+from course_lib.simt.isa import async_copies, bulk_copies, images, mbarriers, tensor, warp
 from course_lib.simt.isa.operations import ir_type
 from course_lib.simt.isa.protocols import Described, Placed
 from course_lib.simt.ptx.ir import ACCESSES, Imm, Instruction, Kind, Reg, opened, type_bytes
@@ -55,6 +55,8 @@ FORMS = {
     ),
 }
 
+WITH_RECORDS: tuple[Any, ...] = (tensor, mbarriers, bulk_copies, async_copies)     # the last takes what is left of cp.async
+
 
 def describe_one(program: Described, ins: Instruction, number: int) -> None:
     """Note what an instruction does to memory or to other lanes."""
@@ -62,7 +64,7 @@ def describe_one(program: Described, ins: Instruction, number: int) -> None:
         program.accesses[number] = describe(program, ins, number)
     elif ins.kind is Kind.EXCHANGE:
         program.crossings[number] = warp.cross(program, ins, number)
-    elif tensor.knows(ins) or async_copies.knows(ins):
+    elif any(module.knows(ins) for module in WITH_RECORDS):
         describe_tensor(program, ins, number)
     elif images.knows(ins):
         program.tensors[number] = images.describe(program, ins, number)
@@ -81,8 +83,8 @@ def constant_slot(item: Imm, ins: Instruction) -> str:
 
 
 def describe_tensor(program: Described, ins: Instruction, number: int) -> None:
-    """Store the Tensor of a matrix instruction or asynchronous copy, and its Access if it has one."""
-    found = (tensor if tensor.knows(ins) else async_copies).describe(program, ins, number)
+    """Store the Tensor of an instruction that the runtime carries out by a record, and its Access if it has one."""
+    found = next(module for module in WITH_RECORDS if module.knows(ins)).describe(program, ins, number)
     program.tensors[number] = found
     if found.access is not None:
         program.accesses[number] = found.access

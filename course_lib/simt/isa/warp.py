@@ -12,7 +12,8 @@ FORMS = {
     "Barriers and exchange between lanes": (
         ("shfl.sync.(up|down|bfly|idx).b32", "d[|p], a, b, c, e"), ("vote.sync.(all|any|uni).pred", "p, [!]a, b"),
         ("vote.sync.ballot.b32", "d, [!]a, b"), ("match.any.sync.(b32|b64)", "d, a, b"), ("match.all.sync.(b32|b64)", "d[|p], a, b"),
-        ("activemask.b32", "d"), ("redux.sync.(add|min|max).(u32|s32)", "d, a, b"), ("redux.sync.(and|or|xor).b32", "d, a, b"),
+        ("activemask.b32", "d"), ("elect.sync", "d|p, a"), ("redux.sync.(add|min|max).(u32|s32)", "d, a, b"),
+        ("redux.sync.(and|or|xor).b32", "d, a, b"),
     ),
 }
 
@@ -25,7 +26,7 @@ NUMBERS = (("u", "b16", "b32", "b64", "b128"), ("s",), ("f32", "f64"), ("f16",),
 NONE = 0xFFFFFFFF
 SHUFFLES = ("up", "down", "bfly", "idx")
 VOTES = ("all", "any", "uni", "ballot")
-KINDS = ("shfl", "vote", "match", "redux", "activemask")
+KINDS = ("shfl", "vote", "match", "redux", "activemask", "elect")
 IN_CUDA = {"bfly": "xor", "idx": ""}  # what CUDA C calls a shuffle that PTX calls so
 
 
@@ -53,6 +54,8 @@ def signature(ins: Instruction) -> Signature:
         return ("i32", "i1")[:max(len(ins.operands) - 4, 1)], ("i32",) * 4
     if name == "match":
         return ("i32", "i1")[:max(len(ins.operands) - 2, 1)], ("i64" if kind == "b64" else "i32", "i32")
+    if name == "elect":
+        return ("i32", "i1"), ("i32",)
     if name == "vote":
         return ("i32" if "ballot" in ins.opcode else "i1",), ("i1", "i32")
     return ("i32",), ("i32",) * 2 if name == "redux" else ()
@@ -71,7 +74,7 @@ def in_cuda(ins: Instruction) -> str:
     """
     if ins.kind is Kind.WARP_BARRIER:
         return "__syncwarp"
-    name, flavour = ins.opcode[0], next(p for p in ins.opcode[1:] if p != "sync")
+    name, flavour = ins.opcode[0], next((p for p in ins.opcode[1:] if p != "sync"), "")
     parts = {"shfl": ("shfl", IN_CUDA.get(flavour, flavour)), "vote": (flavour,), "redux": ("reduce", flavour)}.get(name, (name, flavour))
     return "_".join(("__" + parts[0], *filter(None, parts[1:]), "sync"))
 
@@ -137,6 +140,6 @@ def cross(program: Placed, ins: Instruction, number: int) -> Any:
             raise refuse(ins)
         record.flavour = 2 * CHANGES.index(change) + (ins.opcode[-1] == "s32")
         record.a = slot(program, given[0], "i32")
-    if name in ("shfl", "match") and ins.results == 2:
+    if name in ("shfl", "match", "elect") and ins.results == 2:
         record.predicate = program.slots[ins.operands[1].name][0]
     return record

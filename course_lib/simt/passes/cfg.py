@@ -10,7 +10,7 @@ from course_lib.simt.ptx.ir import ACCESSES, Function, Imm, Instruction, Kind, R
 
 ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
 REFERENCE_ONLY = frozenset({Kind.EXCHANGE, Kind.ATOMIC, Kind.CALL, Kind.INDEXED_BRANCH, Kind.TRAP, Kind.SLEEP,
-                            Kind.ARRIVAL, Kind.WARP_BARRIER, Kind.IMAGE})  # what the uniform generator leaves to the reference generator
+                            Kind.ARRIVAL, Kind.WARP_BARRIER, Kind.IMAGE, Kind.MBARRIER})  # what the uniform generator leaves to the other
 BY_RUNTIME = frozenset({Kind.MATRIX, Kind.COPY})  # of all lanes, on the register file
 
 
@@ -69,6 +69,8 @@ def build(function: Function, first: int = 0) -> list[Block]:
 
 def looks(ins: Instruction) -> bool:
     """Say whether an instruction reads memory in the expectation that other threads change it."""
+    if ins.kind is Kind.MBARRIER:
+        return ins.opcode[1] in ("test_wait", "try_wait")
     return ins.opcode[0] == "atom" or ins.kind is Kind.LOAD and bool({"volatile", "relaxed", "acquire", "mmio"} & set(ins.opcode))
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.isa import barriers, images, warp
+from course_lib.simt.isa import barriers, bulk_copies, images, warp
 from course_lib.simt.isa.memory import constant_slot
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import SPECIAL, kind, reserved, shared_begin
@@ -113,8 +113,9 @@ def rewrite(ins: Instruction, variables: Variables) -> Instruction:
         return ins
     operands = tuple(literal(resolve(o, variables, ins), ins.opcode[-1]) for o in ins.operands)
     if variables.shared_begin and any(word.startswith("shared") for word in ins.opcode):
-        first = next((i for i, o in enumerate(operands) if isinstance(o, Mem)), None)      # `cp.async.shared.global [to], [from]`
-        operands = tuple(in_store(o, variables.shared_begin) if i == first and isinstance(o, Mem) and not symbolic(ins, i) else o
+        first = [i for i, o in enumerate(operands) if isinstance(o, Mem)][:1]              # `cp.async.shared.global [to], [from]`
+        there = bulk_copies.shared_operands(ins) if bulk_copies.knows(ins) else first
+        operands = tuple(in_store(o, variables.shared_begin) if i in there and isinstance(o, Mem) and not symbolic(ins, i) else o
                          for i, o in enumerate(operands))
     opcode = ins.opcode
     if opcode[0] == "cvta":
@@ -157,7 +158,7 @@ def results_of(ins: Instruction) -> Sequence[Operand]:
     """Return the result operands as written, `_` among them."""
     if not ins.operands:
         return ()
-    if ins.opcode[0] in ("setp", "shfl", "match"):
+    if ins.opcode[0] in ("setp", "shfl", "match", "elect"):
         return ins.operands[:ins.results]
     return ins.operands[0].items if isinstance(ins.operands[0], Vec) else ins.operands[:1]
 

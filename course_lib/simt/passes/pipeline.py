@@ -93,7 +93,8 @@ class Program:
 
     def waits_for_blocks(self) -> bool:
         """Say whether a loop looks at memory that other blocks may change: they run one after another too, so that findings repeat."""
-        return any(cfg.looks(i) and "shared" not in i.opcode for b in self.blocks if b.polls for i in b.instructions)
+        looking = (i for b in self.blocks if b.polls for i in b.instructions if cfg.looks(i))
+        return any(i.kind is not Kind.MBARRIER and "shared" not in i.opcode for i in looking)
 
 
 def build_program(module: Module, entry: str) -> Program:

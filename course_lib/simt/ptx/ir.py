@@ -23,7 +23,7 @@ class Kind(enum.Enum):
     ATOMIC = enum.auto()          # atom and red
     EXCHANGE = enum.auto()        # between the lanes of a warp: shuffles, votes, matches, reductions
     MATRIX = enum.auto()          # of a whole warp: mma, wmma, ldmatrix
-    COPY = enum.auto()            # cp.async, and the waits for such copies
+    COPY = enum.auto()            # cp.async, bulk copies, and the waits for such copies
     IMAGE = enum.auto()           # tex, tld4, suld, sust: textures and surfaces
     BRANCH = enum.auto()
     INDEXED_BRANCH = enum.auto()
@@ -34,16 +34,18 @@ class Kind(enum.Enum):
     ARRIVAL = enum.auto()         # at such a barrier, without waiting
     WARP_BARRIER = enum.auto()    # lanes wait for others of their warp
     FENCE = enum.auto()
+    MBARRIER = enum.auto()        # operations on mbarriers, waits among them
     SLEEP = enum.auto()
 
 
 KINDS = {"ld": Kind.LOAD, "ldu": Kind.LOAD, "st": Kind.STORE, "atom": Kind.ATOMIC, "red": Kind.ATOMIC,
-         **dict.fromkeys(("shfl", "vote", "match", "redux", "activemask"), Kind.EXCHANGE),
+         **dict.fromkeys(("shfl", "vote", "match", "redux", "activemask", "elect"), Kind.EXCHANGE),
          **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), Kind.MATRIX),
          **dict.fromkeys(("tex", "tld4", "suld", "sust"), Kind.IMAGE),
          "bra": Kind.BRANCH, "brx": Kind.INDEXED_BRANCH, "call": Kind.CALL, "ret": Kind.RETURN, "exit": Kind.RETURN,
-         "trap": Kind.TRAP, "brkpt": Kind.TRAP, "membar": Kind.FENCE, "fence": Kind.FENCE, "nanosleep": Kind.SLEEP}
-COPIES = (("ca",), ("cg",), ("commit_group",), ("wait_group",), ("wait_all",))   # not the bulk copies
+         "trap": Kind.TRAP, "brkpt": Kind.TRAP, "membar": Kind.FENCE, "fence": Kind.FENCE, "nanosleep": Kind.SLEEP,
+         "mbarrier": Kind.MBARRIER}
+COPIES = {"ca", "cg", "commit_group", "wait_group", "wait_all", "mbarrier", "bulk"}    # behind `cp.async`
 ACCESSES = frozenset({Kind.LOAD, Kind.STORE})
 BARRIERS = frozenset({Kind.BARRIER, Kind.ARRIVAL, Kind.WARP_BARRIER})
 
@@ -137,7 +139,8 @@ class Instruction:
         if self.opcode[0] in ("bar", "barrier"):
             return Kind.WARP_BARRIER if "warp" in self.opcode else Kind.ARRIVAL if "arrive" in self.opcode else Kind.BARRIER
         if self.opcode[0] == "cp":
-            return Kind.COPY if self.opcode[1:2] == ("async",) and self.opcode[2:3] in COPIES else Kind.COMPUTE
+            bulk = self.opcode[1:4] == ("reduce", "async", "bulk")
+            return Kind.COPY if bulk or self.opcode[1:2] == ("async",) and COPIES & {*self.opcode[2:3]} else Kind.COMPUTE
         return KINDS.get(self.opcode[0], Kind.COMPUTE)
 
     @property
@@ -158,8 +161,10 @@ class Instruction:
             return int(self.kind in BARRIERS and "red" in self.opcode and count > 0)
         if name == "setp":
             return max(count - 2 - any(p in ("and", "or", "xor") for p in self.opcode), 0)
-        if name in ("shfl", "match"):
-            return max(count - (4 if name == "shfl" else 2), 0)
+        if name in ("shfl", "match", "elect"):
+            return max(count - {"shfl": 4, "match": 2, "elect": 1}[name], 0)
+        if name == "mbarrier":
+            return int(not {"init", "inval", "expect_tx", "complete_tx"} & {*self.opcode[1:2]})
         return int(count > 0 and self.opcode[:2] != ("wmma", "store"))
 
     @cached_property

@@ -197,7 +197,7 @@ extern "C" __device__ u32 copy_group(Warp* w, const CopyGroup* g) {
 __device__ __noinline__ void clear_queue(Warp* w) {
     if (!((Worker*)w->worker)->queues) return;
     Queue* q = queue_of(w);
-    q->first = q->count = 0;
+    q->first = q->count = q->issued = 0;
 #pragma unroll 1
     for (u32 l = 0; l < LANES; ++l) q->committed[l] = 0;
 #pragma unroll 1

@@ -60,12 +60,18 @@ __device__ __noinline__ void tell(Worker* k, const Warp* w, u32 id) {
 #pragma unroll 1
     for (u32 o = 0; o < 32; ++o)
         k->bar_known[id * 32 + o] = max(k->bar_known[id * 32 + o], o == w->index ? k->epoch + 1 : k->known[w->index * 32 + o]);
+    if (k->clocks)
+#pragma unroll 1
+        for (u32 left = w->alive; left; left &= left - 1) give_clock(k, bar_row(k, id), w->index * LANES + lowest(left));
     ++k->epoch;
 }
 
 __device__ __noinline__ void learn(Worker* k, const Warp* w, u32 id) {
 #pragma unroll 1
     for (u32 o = 0; o < 32; ++o) k->known[w->index * 32 + o] = max(k->known[w->index * 32 + o], k->bar_known[id * 32 + o]);
+    if (k->clocks)
+#pragma unroll 1
+        for (u32 left = w->alive; left; left &= left - 1) take_clock(k, bar_row(k, id), w->index * LANES + lowest(left));
 }
 
 // Open a barrier: the warps that wait at it go on, with the result of a reduction over their lanes.
@@ -98,9 +104,14 @@ __device__ __noinline__ void open(Worker* k, const Launch* L, u32 id) {
     if (counted)
 #pragma unroll 1
         for (u32 o = 0; o < 32; ++o) k->bar_known[id * 32 + o] = 0;
+    if (counted && k->clocks) {
+        fill_row(k, bar_row(k, id), 0);
+        fill_row(k, bar_row(k, id) + 1, 0);
+    }
     k->bar_arrived[id] = 0;
     if (waiting == (counted ? L->warps : living)) {
         k->floor = ++k->epoch;
+        join_block(k);
         k->next_note = k->notes;   // what was read or written before cannot be part of a hazard any more
     }
 }
@@ -130,6 +141,7 @@ extern "C" __device__ u32 arrive_only(Warp* w, const Bar* b) {
 // A warp has stopped at a barrier, in uniform code or not.
 __device__ __noinline__ u32 stop_warp(Warp* w, u32 from_uniform) {
     w->state = WAITING;
+    w->stalled = 0;
     if (from_uniform) {
         w->bar = 0;
         w->bar_id = w->bar_count = 0;
@@ -198,6 +210,8 @@ __device__ __noinline__ u32 release_lanes(Warp* w) {
         if (w->sync_cross[lowest(left)]) exchanging |= left & -left;
         else wait_at(w, w->sync_next[lowest(left)], left & -left);
     }
+#pragma unroll 1
+    for (u32 left = freed & ~exchanging, there; left; left &= ~there) join_lanes((Worker*)w->worker, w, there = partners(w, left, lowest(left)));
     w->synced &= ~freed;
     w->granted |= exchanging;
     w->sync += freed != exchanging;

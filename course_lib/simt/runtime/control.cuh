@@ -22,7 +22,8 @@ extern "C" __device__ void branch(Warp* w, u32 block, u32 yes, u32 no, u32 taken
 }
 
 // Lanes that go round a loop and look at memory others may change get tired of it after so many visits that changed nothing.
-// Then the other warps have their turn, and after them the lanes that wait behind that loop, as on hardware since Volta.
+// Then the other warps have their turn, and after them the lanes that wait behind that loop, as on hardware since Volta. Those that an
+// mbarrier blocks give their turn away at once.
 enum { PATIENCE = 4096, PATIENCE_TOGETHER = 4 };   // where all blocks are resident, others soon change what is waited for
 
 // The lowest block from `first` on at which lanes wait, or ~0.
@@ -68,7 +69,9 @@ extern "C" __device__ int next_block(Warp* w) {
         const u32 patience = L->together ? PATIENCE_TOGETHER : PATIENCE;
         if (w->spun != ((const u32*)w->pending)[b]) w->patience = patience;
         w->spun = ((const u32*)w->pending)[b];
-        if (!w->patience--) {
+        if (w->blocked || !w->patience--) {
+            w->stalled = w->blocked;
+            w->blocked = 0;
             w->patience = patience;
             w->skip = lowest_block(w, b + 1, words) == ~0u ? 0 : b + 1;
             return -4;

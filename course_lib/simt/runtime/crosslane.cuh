@@ -1,6 +1,6 @@
 // crosslane.cuh -- shuffles, votes, matches and reductions ("PTX ISA", Parallel Synchronization and Communication)
 
-enum CrossKind { SHUFFLE, VOTE, MATCH, REDUCE, ACTIVE };
+enum CrossKind { SHUFFLE, VOTE, MATCH, REDUCE, ACTIVE, ELECT };
 enum ShuffleKind { UP, DOWN, BUTTERFLY, INDEXED };
 enum VoteKind { ALL, ANY, UNIFORM_VOTE, BALLOT };
 enum MatchKind { MATCH_ANY, MATCH_ALL };
@@ -121,9 +121,26 @@ __device__ __noinline__ void reduce(Warp* w, const Cross* one) {
     for (u32 left = w->mask; left; left &= left - 1) write_slot(w, of_lane(w, one, lowest(left))->result, 4, lowest(left), total);
 }
 
+// elect.sync: the manual leaves open which lane it is, but it is always the same one of a mask.
+__device__ __noinline__ void elect(Warp* w, const Cross* one) {
+    const u32 leader = lowest(w->mask);
+#pragma unroll 1
+    for (u32 left = w->mask; left; left &= left - 1) {
+        const u32 l = lowest(left);
+        const Cross* x = of_lane(w, one, l);
+        if (x->result != ~0u) write_slot(w, x->result, 4, l, leader);
+        put_bit(w, x->predicate, l, l == leader);
+    }
+}
+
 // Carry out an exchange among the active lanes, whose mask is `members`. Returns 1 after a fault.
 __device__ __noinline__ u32 cross_group(Warp* w, const Cross* x, u32 members) {
     const u32 kind = of_lane(w, x, lowest(w->mask))->kind;
+    if (kind == ELECT) {        // it puts no memory in order
+        elect(w, x);
+        return 0;
+    }
+    join_lanes((Worker*)w->worker, w, w->mask);
     ++w->sync;
     if (kind == SHUFFLE) return shuffle(w, x, members);
     if (kind == VOTE) vote(w, x);

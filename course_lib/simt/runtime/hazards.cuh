@@ -30,56 +30,83 @@ __device__ __noinline__ void log_hazard(Worker* k, u32 kind, u32 first, u32 seco
 // Has nothing separated an earlier access (thread, epoch, sync) from this one of `me`?
 __device__ __forceinline__ bool unordered(const Worker* k, const Warp* w, u32 me, u32 thread, u32 epoch, u32 sync) {
     if (!thread || thread == me || epoch <= k->floor) return false;
+    if (k->clocks && clock_knows(k, me - 1, thread - 1, epoch, 0)) return false;
     const u32 other = (thread - 1) / LANES;
     if (k->named && epoch <= k->known[w->index * 32 + other]) return false;
     return other != w->index || sync == w->sync;
 }
 
+// The same for the last write to a cell. What a copy wrote that told an mbarrier is there for those who have seen its phase complete.
+__device__ __forceinline__ bool write_unordered(const Worker* k, const Warp* w, const Cell* c, u32 me) {
+    if (c->via) return !clock_knows(k, me - 1, async_of(k)->threads + c->via - 1, c->write_epoch, 0);
+    return unordered(k, w, me, c->writer, c->write_epoch, c->write_sync);
+}
+
 enum { IN_FLIGHT = 2 };             // mark in Cell.written: an asynchronous copy goes there that has not been waited for
 enum { BY_ATOMIC = 0x80000000u };   // mark in Cell.write_access; atomics are ordered among themselves
 
-// An atomic reads and writes; it races with plain accesses alone.
-__device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
-    k->cells_used = 1;
-    if (!((u32*)k->epochs)[c - (Cell*)k->shadow]) log_hazard(k, UNINITIALISED, access, access, me, me, address);
-    if (!(c->write_access & BY_ATOMIC) && unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
-        log_hazard(k, WAW, c->write_access, access, c->writer, me, address);
-    if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
-        log_hazard(k, WAR, c->read_access, access, c->reader, me, address);
-    else if (unordered(k, w, me, c->reader2, c->read_epoch, c->read_sync2))
-        log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
+// An access to the bytes of an mbarrier, or one that changes what a bulk copy has still to read.
+__device__ __noinline__ void check_async(Worker* k, const Cell* c, u32 store, u32 me, u32 access, u64 address) {
+    if (c->object) {
+        const Object* o = &async_of(k)->object[c->object - 1];
+        log_hazard(k, OPAQUE, o->made_in, access, o->made_by, me, address);
+    }
+    if (store && c->source) log_hazard(k, WAR, c->source_access, access, c->source_thread, me, address);
+}
+
+__device__ __forceinline__ void write_cell(Worker* k, const Warp* w, Cell* c, u32 me, u32 access) {
     c->written = 1;
     c->writer = me;
     c->write_epoch = ((u32*)k->epochs)[c - (Cell*)k->shadow] = k->epoch + 1;
     c->write_sync = w->sync;
-    c->write_access = access | BY_ATOMIC;
+    c->write_access = access;
+    c->via = c->proxied = 0;
 }
 
-__device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 store, u32 me, u32 access, u64 address, u32 same) {
-    k->cells_used = 1;
-    if (c->written & IN_FLIGHT) {   // not even in order for the thread that copies
-        log_hazard(k, store ? WAW : RAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
-        return;
+__device__ __forceinline__ Readers* readers_of(const Worker* k, const Cell* c) {
+    return (Readers*)k->readers + (c - (const Cell*)k->shadow) * ((const Launch*)k->launch)->warps;
+}
+
+// Where mbarriers order accesses, warps run far apart: each has a reading of its own.
+__device__ __noinline__ void check_each_reading(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
+    Readers* r = readers_of(k, c);
+    const u32 warps = ((const Launch*)k->launch)->warps;
+#pragma unroll 1
+    for (u32 i = 0; i < warps; ++i) {
+        const u32 epoch = r[i].epoch;
+        u32 left = epoch > k->floor ? r[i].lanes : 0;
+        r[i].epoch = 0;
+#pragma unroll 1
+        for (; left; left &= left - 1) {
+            const u32 thread = i * LANES + lowest(left) + 1;
+            if (!unordered(k, w, me, thread, epoch, r[i].sync)) continue;
+            log_hazard(k, WAR, r[i].access, access, thread, me, address);
+            break;
+        }
     }
-    if (store) {
-        if (!same && unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
-            log_hazard(k, WAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
-        if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
-            log_hazard(k, WAR, c->read_access, access, c->reader, me, address);
-        else if (unordered(k, w, me, c->reader2, c->read_epoch, c->read_sync2))
-            log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
-        c->written = 1;
-        c->writer = me;
-        c->write_epoch = ((u32*)k->epochs)[c - (Cell*)k->shadow] = k->epoch + 1;
-        c->write_sync = w->sync;
-        c->write_access = access;
-        return;
-    }
-    ((u32*)k->lines)[address / LINE_BYTES] = k->epoch + 1;
-    if (!((u32*)k->epochs)[c - (Cell*)k->shadow]) log_hazard(k, UNINITIALISED, access, access, me, me, address);
-    if (unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
-        log_hazard(k, RAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
-    if (c->read_epoch != k->epoch + 1 || c->reader == me) {
+}
+
+__device__ __noinline__ void note_own_reading(Worker* k, const Warp* w, const Cell* c, u32 me, u32 access) {
+    Readers* r = readers_of(k, c) + (me - 1) / LANES;
+    const u32 lane = 1u << (me - 1) % LANES;
+    r->lanes = r->epoch == k->epoch + 1 ? r->lanes | lane : lane;
+    r->epoch = k->epoch + 1;
+    r->access = access;
+    r->sync = w->sync;
+}
+
+// A write meets the readings that nothing puts before it.
+__device__ __forceinline__ void check_readings(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
+    if (k->readers) check_each_reading(k, w, c, me, access, address);
+    else if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
+        log_hazard(k, WAR, c->read_access, access, c->reader, me, address);
+    else if (unordered(k, w, me, c->reader2, c->read_epoch, c->read_sync2))
+        log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
+}
+
+__device__ __forceinline__ void read_cell(Worker* k, const Warp* w, Cell* c, u32 me, u32 access) {
+    if (k->readers) note_own_reading(k, w, c, me, access);
+    else if (c->read_epoch != k->epoch + 1 || c->reader == me) {
         if (c->read_epoch != k->epoch + 1) c->reader2 = 0;
         c->reader = me;
         c->read_epoch = k->epoch + 1;
@@ -90,6 +117,42 @@ __device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 s
         c->read_access2 = access;
         c->read_sync2 = w->sync;
     }
+}
+
+// An atomic reads and writes; it races with plain accesses alone.
+__device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
+    k->cells_used = 1;
+    if (k->clocks) check_async(k, c, 1, me, access, address);
+    if (c->written & IN_FLIGHT) {
+        log_hazard(k, WAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
+        return;
+    }
+    if (!((u32*)k->epochs)[c - (Cell*)k->shadow]) log_hazard(k, UNINITIALISED, access, access, me, me, address);
+    if (!(c->write_access & BY_ATOMIC) && write_unordered(k, w, c, me))
+        log_hazard(k, WAW, c->write_access, access, c->writer, me, address);
+    check_readings(k, w, c, me, access, address);
+    write_cell(k, w, c, me, access | BY_ATOMIC);
+}
+
+__device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 store, u32 me, u32 access, u64 address, u32 same) {
+    k->cells_used = 1;
+    if (k->clocks) check_async(k, c, store, me, access, address);
+    if (c->written & IN_FLIGHT) {   // not even in order for the thread that copies
+        log_hazard(k, store ? WAW : RAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
+        return;
+    }
+    if (store) {
+        if (!same && write_unordered(k, w, c, me))
+            log_hazard(k, WAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
+        check_readings(k, w, c, me, access, address);
+        write_cell(k, w, c, me, access);
+        return;
+    }
+    ((u32*)k->lines)[address / LINE_BYTES] = k->epoch + 1;
+    if (!((u32*)k->epochs)[c - (Cell*)k->shadow]) log_hazard(k, UNINITIALISED, access, access, me, me, address);
+    if (write_unordered(k, w, c, me))
+        log_hazard(k, RAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
+    read_cell(k, w, c, me, access);
 }
 
 __device__ __noinline__ void apply_note(Worker* k, const Note* n, const u64* address, u32 shift) {

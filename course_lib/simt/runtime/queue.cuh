@@ -108,6 +108,7 @@ __device__ __noinline__ InFlight* take_place(Warp* w, const Copy* c) {
     f->mask = w->mask;
     f->bytes = c->bytes;
     f->row = 0;
+    f->serial = q->issued++;
     return f;
 }
 

@@ -46,7 +46,7 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->in_uniform = 0;
     w->slice = 0;
     w->parked = w->synced = w->granted = 0;
-    w->bar_true = w->skip = w->spun = 0;
+    w->bar_true = w->skip = w->spun = w->blocked = w->stalled = 0;
     w->patience = L->together ? PATIENCE_TOGETHER : PATIENCE;
     w->traced = traced;
     w->by_runtime = (traced ? ALL_BY_RUNTIME : 0) | (L->racecheck ? SHARED_BY_RUNTIME : 0);
@@ -82,12 +82,16 @@ __device__ __noinline__ void forget_accesses(Worker* k, const Launch* L) {
     if (k->cells_used)
 #pragma unroll 1
         for (u64 i = 0; i < cells * sizeof(Cell); i += 8) *(u64*)(k->shadow + i) = 0;
+    if (k->cells_used && k->readers)
+#pragma unroll 1
+        for (u64 i = 0; i < cells * L->warps; ++i) ((Readers*)k->readers)[i].epoch = 0;
     k->cells_used = 0;
 }
 
 __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number) {
     k->block_number = number;
     k->epoch = k->floor = k->named = 0;
+    clear_async(k);
 #pragma unroll 1
     for (u32 i = 0; i < BARRIERS; ++i) k->bar_arrived[i] = 0;
     u64 poison = L->poison;
@@ -134,6 +138,7 @@ __device__ __noinline__ u32 take_turns(Worker* k, const Launch* L) {
         ready += state == READY;
         waiting += state == WAITING;
     }
+    if (k->late && after_turns(k, L, ready, waiting)) return STUCK;
     if (!ready && waiting && release(k, L)) return STUCK;
     return ready && !came ? LOOKS : ready || waiting ? GO_ON : ENDED;
 }

@@ -28,12 +28,20 @@ enum State { READY, WAITING, DONE };
 enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, BARRIER_THEN_REFERENCE };   // the last: reference code goes on from there
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
-             BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE, INACTIVE_LANE, NO_IMAGE, IMAGE_MISFIT, OUTSIDE_SURFACE, UNALIGNED_SURFACE };
+             BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE, INACTIVE_LANE, NO_IMAGE, IMAGE_MISFIT, OUTSIDE_SURFACE, UNALIGNED_SURFACE,
+             OBJECT_MISUSE };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
+enum { MOST_OBJECTS = 128, MOST_FLIGHTS = 2048 };   // mbarriers of a block; bulk copies and arrivals that are under way
+enum { MOST_COUNT = 0xfffff };       // arrivals that an mbarrier can count, and bytes
+enum ObjectUse { INIT_OBJECT, DROP_OBJECT, EXPECT_BYTES, COMPLETE_BYTES, ARRIVE_AT, WAIT_FOR, PENDING_OF };   // mbarrier.init, .inval, …
+enum ObjectMisuse { NO_OBJECT = 1, LIVE_OBJECT, CHANGED_OBJECT, BAD_COUNT, BAD_BYTES, EXTRA_ARRIVAL, COMPLETES, WRONG_TOKEN, OLD_TOKEN,
+                    NO_PARITY, BUSY_OBJECT, MANY_OBJECTS, NOT_IN_SHARED, DEADLOCK, BULK_BYTES };
+enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
-enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY };   // MEETING: warps met at barriers of two lines; address: its number
+enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY, UNFENCED, UNSEEN, OPAQUE, UNAWAITED };   // MEETING: warps met at barriers of two lines; address: its number
                                     // STRAY: a shuffle read a lane that took no part; address: the mask of the lane that read
+                                    // UNFENCED, UNSEEN (an init): no proxy fence; OPAQUE: an access to an mbarrier's bytes; UNAWAITED: under way at the end
 enum ImageUse { SAMPLE, GATHER, READ_SURFACE, WRITE_SURFACE };
 enum ImageElement { OF_FLOAT, OF_SIGNED, OF_UNSIGNED, OF_HALF };    // the first three are also what a fetch asks for
 enum AddressMode { ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_WRAP, ADDRESS_MIRROR };
@@ -91,11 +99,48 @@ struct Copy {                  // one cp.async
 struct CopyGroup { u32 number, kind, left; };
 
 struct InFlight {              // a cp.async that some lanes have not waited for
-    u32 mask, bytes, row, pad, group[LANES], target[LANES];   // row: the places of neighbouring lanes lie side by side
+    u32 mask, bytes, row, serial, group[LANES], target[LANES];   // row: the places of neighbouring lanes lie side by side
     u64 data[2 * LANES];                  // of all lanes, side by side
 };
 
-struct Queue { u32 committed[LANES], first, count; u8 order[256]; InFlight copy[256]; };   // a ring: order[first] is the oldest copy
+struct Queue { u32 committed[LANES], first, count, issued, unused; u8 order[256]; InFlight copy[256]; };   // a ring: order[first] is the oldest copy
+
+struct Object {                // an mbarrier of the block
+    u64 word;                             // what stands for it in shared memory
+    i64 bytes;                            // expected ones less those that have come, in this phase
+    u32 at, live, expected, pending, phase, first, arriving, wanted;   // first: phase of the last init; arriving: arrivals under way
+    u32 made_by, made_at, made_sync, made_in, seen;   // the thread, epoch and instruction of the init; seen: by the async proxy
+    u32 flying, pad[2];                   // copies under way that tell it; wanted: 1 + the phase that a thread waits for
+};
+
+struct ObjectOp {              // one mbarrier instruction, or cp.async.mbarrier.arrive; operands are byte offsets of registers, ~0: none
+    Access object;
+    u32 number, use, result, count, count_slot, bytes, bytes_slot, phase, phase_slot;
+    u32 drop, no_complete, relaxed, parity, free;   // free: the arrival of copies raises the count that it lowers
+};
+
+struct BulkCopy {              // one bulk copy; `object` counts only into shared memory
+    Access shared, far, object;           // far: in global memory
+    u32 number, kind, bytes, bytes_slot, change, element, width, spare;   // change: 1 + a Change of atomics.cuh, 0: a copy
+};
+
+struct BulkWait { u32 number, kind, left, reading; };   // kind: COMMIT or WAIT_GROUP; reading: only until the sources are read
+
+struct ProxyFence { u32 number, objects; };             // objects: it makes only new mbarriers known
+
+struct Flight {                // a bulk copy that is under way, or arrivals that wait for a warp's asynchronous copies
+    u64 host, data;                       // in global memory; what has been read of a source already, 0: nothing
+    u32 kind, number, thread, object, bytes, at, group, over;   // at: in shared memory; of arrivals bytes: their lanes, group: their copies
+    u32 change, element, width, spare;
+};
+
+struct Async {                 // what bulk copies and mbarriers of a block have under way
+    u32 objects, flights, changes, seen_changes, quiet, ready, columns, threads;
+    u64 data, data_bytes, data_used;      // of copies whose source was read and whose target was not written yet
+    u32 misused, spare, committed[1024];
+    Object object[MOST_OBJECTS];
+    Flight flight[MOST_FLIGHTS];
+};
 
 struct Bar {                   // one barrier instruction of a block; operands as numbers, or in a register when its slot is not ~0
     u32 number, id, id_slot, count, count_slot, counted, arrive, plain;   // plain: __syncthreads(), the same for all threads
@@ -137,7 +182,11 @@ struct Cell {                  // shadow of one granule of shared memory
     u32 write_epoch, write_sync, writer, write_access;
     u32 read_epoch, read_sync, reader, read_access;
     u32 reader2, read_access2, read_sync2, written;
+    u32 via, proxied;          // via: 1 + the mbarrier that the last write told, write_epoch is its phase; proxied: a bulk copy wrote
+    u32 object, source, source_access, source_thread;   // object: 1 + the mbarrier here; source: of so many copies that have not read it yet
 };
+
+struct Readers { u32 epoch, lanes, access, sync; };       // the last reading of a granule by a warp, where mbarriers order accesses
 
 struct Note {                  // an access of a whole warp that uniform code found free of hazards; see hazards.cuh
     u64 lanes;                            // host address of the lane part; 0: it follows this note
@@ -176,6 +225,7 @@ struct Worker {
     u32 epoch, turn;           // turn: of a block among others that are resident, see schedule.cuh
     u64 queues;                // one Queue a warp, when the kernel copies asynchronously
     u64 epochs, lines, notes, next_note, last_note, cells_used;   // racecheck, see hazards.cuh
+    u64 late, clocks, readers; // an Async, and what racecheck knows with it (clocks.cuh); 0 without mbarriers and bulk copies
     u32 floor, named;          // accesses up to epoch `floor` lie before a barrier of all warps; named: other barriers were used
     u32 known[32 * 32], bar_known[16 * 32];   // per warp: up to which epoch it has waited for each other one; the same per barrier
     u32 bar_arrived[16], bar_expected[16];   // per barrier: threads that have come, and how many are to come
@@ -192,6 +242,7 @@ struct Warp {
     u32 synced, skip, patience, spun, park_next[32], sync_next[32], sync_mask[32], sync_at[32];   // lanes at __syncwarp
     u64 sync_cross[32];        // lanes that wait at an exchange: its Cross; 0: they wait at __syncwarp
     u32 granted, unused;       // lanes whose exchange has taken place; they go on behind it
+    u32 blocked, stalled, wait_number, wait_lane, wait_object, wait_phase;   // by an mbarrier: just now; when its turn ended
 };
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }

@@ -1,0 +1,261 @@
+// mbarriers.cuh -- mbarrier objects: threads arrive at them, bytes of copies are expected and come, phases complete ("PTX ISA", mbarrier)
+//
+// The 64 bits in shared memory are opaque. Here they name the object, its phase and the arrivals that are missing, and change with each
+// operation, so that an ordinary store is noticed; expected arrivals and bytes stand in an Object. A token is what the bits were. Copies
+// and arrivals that copies trigger come when nothing else keeps a phase that somebody waits for, after all warps have had their turn.
+// Not in the manual, and not yet measured: what an arrival does that finds none missing, and a parity above 1: both are errors here; whether
+// bytes that are expected after they came complete a phase: here they do.
+
+enum { TOKEN_MARK = 0x80000 };      // in the upper 20 bits, beside the place in units of 8 bytes
+
+__device__ __forceinline__ u64 word_of(const Object* o) {
+    return (u64)(TOKEN_MARK | o->at >> 3) << 44 | (u64)(o->phase & 0xffffff) << 20 | o->pending & MOST_COUNT;
+}
+
+__device__ __noinline__ void show_object(Worker* k, Object* o) {
+    ++async_of(k)->changes;
+    *(u64*)(k->shared + o->at) = o->word = word_of(o);
+}
+
+__device__ __noinline__ u32 misused(Warp* w, u32 why, u32 number, u32 lane, u32 value, const Object* o) {
+    Async* a = async_of((Worker*)w->worker);
+    a->misused = o ? 1 + (o - a->object) : 0;
+    return fault(w, OBJECT_MISUSE, number, lane, (u64)why << 32 | value);
+}
+
+__device__ __noinline__ Object* object_at(const Worker* k, u64 at) {
+    Async* a = async_of(k);
+#pragma unroll 1
+    for (u32 i = 0; i < a->objects; ++i)
+        if (a->object[i].live && a->object[i].at == at) return &a->object[i];
+    return 0;
+}
+
+// The lanes' places in shared memory, which must be multiples of the access's size and lie inside. Returns 1 after a fault.
+__device__ __noinline__ u32 shared_places(Warp* w, const Access* a, u64* address) {
+    u64 host[LANES];
+    addresses(w, a, address);
+    if (a->space == GENERIC)
+#pragma unroll 1
+        for (u32 left = w->mask; left; left &= left - 1) {
+            const u32 l = lowest(left);
+            if (space_of(address[l]) != SHARED) return misused(w, NOT_IN_SHARED, a->number, l, 0, 0);
+            address[l] -= window_of((const Launch*)w->launch, SHARED);
+        }
+    return resolve(w, a, SHARED, address, host);
+}
+
+// The object that a thread means; racecheck asks whether the thread, and the async proxy for it, can know of the init. 0 after a fault.
+__device__ __noinline__ Object* find_object(Warp* w, u32 number, u32 lane, u64 at, u32 proxy) {
+    Worker* k = (Worker*)w->worker;
+    Object* o = object_at(k, at);
+    if (!o) {
+        misused(w, NO_OBJECT, number, lane, at, 0);
+        return 0;
+    }
+    if (*(const u64*)(k->shared + at) != o->word) {
+        misused(w, CHANGED_OBJECT, number, lane, at, o);
+        return 0;
+    }
+    if (!k->clocks) return o;
+    const u32 me = w->index * LANES + lane + 1;
+    if (unordered(k, w, me, o->made_by, o->made_at, o->made_sync)) log_hazard(k, RAW, o->made_in, number, o->made_by, me, at);
+    else if (proxy && !o->seen && !clock_knows(k, me - 1, o->made_by - 1, o->made_at, 1))
+        log_hazard(k, UNSEEN, o->made_in, number, o->made_by, me, at);
+    return o;
+}
+
+__device__ __forceinline__ u32 row_of(const Worker* k, const Object* o, u32 done) {
+    return object_row(k, o - async_of(k)->object, done);
+}
+
+// Nothing is missing any more: the next phase begins, and who sees that knows what those knew who arrived.
+__device__ __noinline__ void complete_phase(Worker* k, Object* o) {
+    ++o->phase;
+    o->pending = o->expected;
+    if (!k->clocks) return;
+#pragma unroll 1
+    for (u32 fenced = 0; fenced < 2; ++fenced) {
+        join_row(k, row_of(k, o, 1) + fenced, row_of(k, o, 0) + fenced);
+        if (!fenced) clock_row(k, row_of(k, o, 1))[async_of(k)->threads + (o - async_of(k)->object)] = o->phase;
+    }
+}
+
+__device__ __noinline__ void settle_object(Worker* k, Object* o) {
+    if (!o->pending && !o->bytes) complete_phase(k, o);
+    show_object(k, o);
+}
+
+// -- operations of one thread --------------------------------------------------------------------------------------------------
+__device__ __forceinline__ u32 operand_of(const Warp* w, u32 value, u32 slot, u32 lane) {
+    return slot == ~0u ? value : (u32)read_slot(w, slot, 4, lane);
+}
+
+__device__ __noinline__ void mark_object(Worker* k, const Warp* w, u64 at, u32 object, u32 me, u32 number) {
+    const u32 shift = ((const Launch*)w->launch)->granule_shift;
+#pragma unroll 1
+    for (u64 g = at >> shift; g <= (at + 7) >> shift; ++g) {
+        Cell* c = &((Cell*)k->shadow)[g];
+        c->object = 0;
+        check_cell(k, w, c, 1, me, number, g << shift, 0);
+        c->object = object;
+    }
+}
+
+__device__ __noinline__ u32 init_object(Warp* w, const ObjectOp* p, u32 lane, u64 at) {
+    Worker* k = (Worker*)w->worker;
+    Async* a = async_of(k);
+    const u32 count = operand_of(w, p->count, p->count_slot, lane), me = w->index * LANES + lane + 1;
+    Object* o = object_at(k, at);
+    if (o) return misused(w, LIVE_OBJECT, p->number, lane, at, o);
+    if (!count || count > MOST_COUNT) return misused(w, BAD_COUNT, p->number, lane, count, 0);
+#pragma unroll 1
+    for (u32 i = 0; i < a->objects; ++i)
+        if (a->object[i].at == at) o = &a->object[i];
+    if (!o) {
+        if (a->objects == MOST_OBJECTS) return misused(w, MANY_OBJECTS, p->number, lane, MOST_OBJECTS, 0);
+        o = &a->object[a->objects++];
+        o->phase = ~0u;
+        if (k->clocks)
+#pragma unroll 1
+            for (u32 row = 0; row < 4; ++row) fill_row(k, row_of(k, o, 0) + row, 0);
+    }
+    o->first = ++o->phase;
+    o->at = at;
+    o->live = 1;
+    o->expected = o->pending = count;
+    o->bytes = 0;
+    o->arriving = o->wanted = o->flying = o->seen = 0;
+    o->made_by = me;
+    o->made_at = k->epoch + 1;
+    o->made_sync = w->sync;
+    o->made_in = p->number;
+    if (k->clocks) mark_object(k, w, at, 1 + (o - a->object), me, p->number);
+    show_object(k, o);
+    return 0;
+}
+
+__device__ __noinline__ u32 drop_object(Warp* w, const ObjectOp* p, u32 lane, Object* o) {
+    Worker* k = (Worker*)w->worker;
+    if (o->arriving || o->flying) return misused(w, BUSY_OBJECT, p->number, lane, o->at, o);
+    o->live = 0;
+    ++async_of(k)->changes;
+    if (k->clocks) mark_object(k, w, o->at, 0, w->index * LANES + lane + 1, p->number);
+    return 0;
+}
+
+__device__ __noinline__ u32 change_bytes(Warp* w, u32 number, u32 lane, Object* o, i64 by) {
+    o->bytes += by;
+    return o->bytes > MOST_COUNT || o->bytes < -(i64)MOST_COUNT ? misused(w, BAD_BYTES, number, lane, o->at, o) : 0;
+}
+
+__device__ __noinline__ u32 arrive_at(Warp* w, const ObjectOp* p, u32 lane, Object* o) {
+    Worker* k = (Worker*)w->worker;
+    const u32 count = operand_of(w, p->count, p->count_slot, lane), bytes = operand_of(w, p->bytes, p->bytes_slot, lane);
+    if (!count || count > MOST_COUNT) return misused(w, BAD_COUNT, p->number, lane, count, o);
+    if (bytes > MOST_COUNT) return misused(w, BAD_BYTES, p->number, lane, o->at, o);
+    if (p->result != ~0u) write_slot(w, p->result, 8, lane, o->word);
+    if (bytes && change_bytes(w, p->number, lane, o, bytes)) return 1;
+    if (count > o->pending) return misused(w, EXTRA_ARRIVAL, p->number, lane, count, o);
+    if (p->no_complete && count == o->pending && !o->bytes) return misused(w, COMPLETES, p->number, lane, count, o);
+    if (k->clocks && !p->relaxed) give_clock(k, row_of(k, o, 0), w->index * LANES + lane);
+    o->pending -= count;
+    if (p->drop) o->expected -= count;
+    settle_object(k, o);
+    return 0;
+}
+
+// Has the phase completed that a thread asks for: the one of its token, or the present or last one of a parity? 2 after a fault.
+__device__ __noinline__ u32 phase_over(Warp* w, const ObjectOp* p, u32 lane, Object* o) {
+    if (p->parity) {
+        const u32 parity = operand_of(w, p->phase, p->phase_slot, lane);
+        if (parity > 1) return misused(w, NO_PARITY, p->number, lane, parity, o), 2;
+        return (o->phase - o->first & 1) != parity;
+    }
+    const u64 token = read_slot(w, p->phase_slot, 8, lane);
+    if (token >> 44 != (TOKEN_MARK | o->at >> 3)) return misused(w, WRONG_TOKEN, p->number, lane, o->at, o), 2;
+    const u32 behind = o->phase - (u32)(token >> 20) & 0xffffff;
+    if (behind > 1) return misused(w, OLD_TOKEN, p->number, lane, behind, o), 2;
+    return behind;
+}
+
+__device__ __noinline__ u32 wait_for(Warp* w, const ObjectOp* p, u32 lane, Object* o) {
+    Worker* k = (Worker*)w->worker;
+    const u32 over = phase_over(w, p, lane, o);
+    if (over == 2) return 1;
+    put_bit(w, p->result, lane, over);
+    if (over) {
+        w->stalled = 0;
+        if (k->clocks && !p->relaxed) take_clock(k, row_of(k, o, 1), w->index * LANES + lane);
+        return 0;
+    }
+    o->wanted = 1 + o->phase;
+    if (w->blocked && w->wait_number == p->number) return 0;        // the first lane is the one that an error names
+    w->blocked = 1;
+    w->wait_number = p->number;
+    w->wait_lane = lane;
+    w->wait_object = o - async_of(k)->object;
+    w->wait_phase = o->phase - o->first;
+    return 0;
+}
+
+__device__ __noinline__ u32 use_one(Warp* w, const ObjectOp* p, u32 lane, u64 at) {
+    Worker* k = (Worker*)w->worker;
+    if (p->use == INIT_OBJECT) return init_object(w, p, lane, at);
+    Object* o = find_object(w, p->number, lane, at, 0);
+    if (!o) return 1;
+    if (p->use == DROP_OBJECT) return drop_object(w, p, lane, o);
+    if (p->use == WAIT_FOR) return wait_for(w, p, lane, o);
+    if (p->use == ARRIVE_AT) return arrive_at(w, p, lane, o);
+    const u32 bytes = operand_of(w, p->bytes, p->bytes_slot, lane);
+    if (bytes > MOST_COUNT) return misused(w, BAD_BYTES, p->number, lane, at, o);
+    if (change_bytes(w, p->number, lane, o, p->use == EXPECT_BYTES ? (i64)bytes : -(i64)bytes)) return 1;
+    settle_object(k, o);
+    return 0;
+}
+
+// One mbarrier instruction, for one lane after the other. Returns 1 after a fault.
+extern "C" __device__ u32 use_object(Warp* w, const ObjectOp* p) {
+    u64 address[LANES];
+    Worker* k = (Worker*)w->worker;
+    if (!w->mask) return 0;
+    if (p->use == PENDING_OF) {
+#pragma unroll 1
+        for (u32 left = w->mask; left; left &= left - 1) {
+            const u32 l = lowest(left);
+            const u64 token = read_slot(w, p->phase_slot, 8, l);
+            if (!(token >> 63)) return misused(w, WRONG_TOKEN, p->number, l, 0, 0);
+            if (p->result != ~0u) write_slot(w, p->result, 4, l, token & MOST_COUNT);
+        }
+        return 0;
+    }
+    if (shared_places(w, &p->object, address)) return 1;
+    if (w->traced) record(w, p->number, 0, address);
+#pragma unroll 1
+    for (u32 left = w->mask; left; left &= left - 1)
+        if (use_one(w, p, lowest(left), address[lowest(left)])) return 1;
+    ++k->epoch;                 // what comes behind an arrival is told from what came before
+    return 0;
+}
+
+// fence.proxy.async: what a thread knows now, it knows for the async proxy too; or only the mbarriers that it has made.
+extern "C" __device__ u32 fence_proxy(Warp* w, const ProxyFence* f) {
+    Worker* k = (Worker*)w->worker;
+    if (!k->clocks) return 0;
+#pragma unroll 1
+    for (u32 left = w->mask; left; left &= left - 1) {
+        const u32 thread = w->index * LANES + lowest(left);
+        Async* a = async_of(k);
+#pragma unroll 1
+        for (u32 i = 0; i < a->objects; ++i)
+            if (a->object[i].made_by == thread + 1) a->object[i].seen = 1;
+        if (f->objects) continue;
+        u32* known = clock_row(k, fenced_row(k, thread));
+        join_row(k, fenced_row(k, thread), thread);
+#pragma unroll 1
+        for (u32 t = 0; t < a->threads; ++t) known[t] = max(known[t], k->floor);
+        known[thread] = k->epoch + 1;
+    }
+    ++k->epoch;
+    return 0;
+}
