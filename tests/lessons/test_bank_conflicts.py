@@ -12,7 +12,7 @@ import pytest
 from nbclient import NotebookClient
 
 from course_lib import data
-from course_lib.arch import DEFAULT_DEVICE, WARP
+from course_lib.arch import WARP
 from course_lib.check import check
 from course_lib.explorables.banks import key_of, states
 from course_lib.kernels import get
@@ -205,9 +205,8 @@ def test_the_products_time_follows_the_wavefronts_and_not_the_loads():
 def test_the_prose_says_what_was_recorded():
     scores = bank_conflicts.product_scoreboard().rows
     assert [row[2] for row in scores] == ["5.9%", "15.0%", "14.7%", "15.3%", "100.0%"]
-    plain, four, padded, tiled = (float(row[1]) for row in scores[:4])
-    bound = 1e3 * counts.wavefronts(counts.multiplied(16, 1)) * 4096**3 / WARP / DEFAULT_DEVICE.sms / (1e6 * DEFAULT_DEVICE.clock_mhz)
-    for said in (f"that takes {plain:.0f} ms", f"{plain / four:.1f} times as fast", f"at least {bound:.1f} of the {padded} ms",
+    plain, four, _, tiled = (float(row[1]) for row in scores[:4])
+    for said in (f"why does it take {plain} ms", f"{plain / four:.1f} times as fast",
                  f"It takes {tiled} ms, nearly the same",
                  "only 14.7 % of the library's speed"):
         assert said in PROSE, said
