@@ -158,14 +158,14 @@ function drawFrames(pen, view, where, now) {
   });
 }
 
-/** One lane's arrow; `part` below 1: it is on its way. In a walk through B the arrows cross many rows, so those that have landed fade. */
-function drawArrow(pen, view, where, lane, part, { faint = false, old = false } = {}) {
-  const from = laneBox(where, lane), to = laneSeen(view, where, lane), { text, hues } = view, faded = old && view.values.walk && view.hover?.lane !== lane;
+/** One lane's arrow; `part` below 1: it is on its way. */
+function drawArrow(pen, view, where, lane, part, { faint = false } = {}) {
+  const from = laneBox(where, lane), to = laneSeen(view, where, lane), { text, hues } = view;
   const x0 = from.x + from.w / 2, y0 = from.y + from.h, x1 = to.x + to.w / 2, y1 = to.y, x = lerp(x0, x1, part), y = lerp(y0, y1, part);
   const colour = view.scene.bad ? hues.bad : view.colours[lane];
-  pen.globalAlpha = faint ? 0.75 : faded ? 0.4 : 0.85;
+  pen.globalAlpha = faint ? 0.75 : 0.85;
   pen.strokeStyle = colour;
-  pen.lineWidth = Math.max(1.2, (faded ? 0.08 : 0.12) * text);
+  pen.lineWidth = Math.max(1.2, 0.12 * text);
   pen.setLineDash(faint ? [4, 4] : []);
   pen.beginPath();
   pen.moveTo(x0, y0);
@@ -236,7 +236,8 @@ function draw(pen, given) {
   const asked = view.scene.bad ? [] : view.at === 0 ? [0, 1] : view.hover?.lane > now.lanes ? [view.hover.lane] : [];       // dashed: not yet
   if (view.scene.bad) drawArrow(pen, view, where, 0, 1);
   const landing = part > EPS && now.lanes < LANES && !view.scene.bad;
-  for (let lane = 0; lane < now.lanes && !view.scene.bad; ++lane) drawArrow(pen, view, where, lane, 1, { old: landing || lane < now.lanes - 1 || now.lanes === LANES });
+  const stays = lane => !view.values.walk || lane === view.hover?.lane || !landing && lane === now.lanes - 1;       // many rows of B: other arrows would hide them
+  for (let lane = 0; lane < now.lanes && !view.scene.bad; ++lane) if (stays(lane)) drawArrow(pen, view, where, lane, 1);
   if (landing) drawArrow(pen, view, where, now.lanes, ease(part));
   for (const lane of asked) drawArrow(pen, view, where, lane, 1, { faint: true });
   for (let lane = 0; lane < (view.scene.bad ? 1 : now.lanes); ++lane) drawWanted(pen, view, where, lane);

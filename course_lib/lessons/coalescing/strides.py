@@ -33,7 +33,7 @@ def least_us(sectors: float) -> float:
 
 @style.styled
 def stride_chart() -> Picture:
-    """Draw the time of the copy over its sectors, the least time that memory would need for them all, and a copy with more loads under way."""
+    """Draw the time of the copy over its sectors, the least that memory needs for them all, and a copy with more loads under way."""
     sectors, times = [sectors_per_32(s) for s in STRIDES], [recorded_us(s) for s in STRIDES]
     at_once = 1e6 * timed(**AT_ONCE)["median_s"]
     ax = style.axes(width=9.0, height=4.8)
