@@ -158,14 +158,14 @@ function drawFrames(pen, view, where, now) {
   });
 }
 
-/** One lane's arrow; `part` below 1: it is on its way. In a walk through B the arrows cross many rows, so those that have landed fade. */
-function drawArrow(pen, view, where, lane, part, { faint = false, old = false } = {}) {
-  const from = laneBox(where, lane), to = laneSeen(view, where, lane), { text, hues } = view, faded = old && view.values.walk && view.hover?.lane !== lane;
+/** One lane's arrow; `part` below 1: it is on its way. */
+function drawArrow(pen, view, where, lane, part, { faint = false } = {}) {
+  const from = laneBox(where, lane), to = laneSeen(view, where, lane), { text, hues } = view;
   const x0 = from.x + from.w / 2, y0 = from.y + from.h, x1 = to.x + to.w / 2, y1 = to.y, x = lerp(x0, x1, part), y = lerp(y0, y1, part);
   const colour = view.scene.bad ? hues.bad : view.colours[lane];
-  pen.globalAlpha = faint ? 0.75 : faded ? 0.4 : 0.85;
+  pen.globalAlpha = faint ? 0.75 : 0.85;
   pen.strokeStyle = colour;
-  pen.lineWidth = Math.max(1.2, (faded ? 0.08 : 0.12) * text);
+  pen.lineWidth = Math.max(1.2, 0.12 * text);
   pen.setLineDash(faint ? [4, 4] : []);
   pen.beginPath();
   pen.moveTo(x0, y0);
@@ -203,7 +203,7 @@ function drawLanes(pen, view, where, lanes) {
 }
 
 function drawCounters(pen, view, where, now) {
-  const { text, scene, narrow } = view, { x, y, w } = where.counters, fetched = SECTOR * now.count, most = LANES * SECTOR;
+  const { text, scene, narrow } = view, { x, y, w } = where.counters, whole = SECTOR * now.count, most = LANES * SECTOR;
   if (scene.bad) {
     write(pen, view, "refused", x, y + 2.2 * text, { size: 2.2, weight: 700, colour: view.hues.bad, most: w });
     write(pen, view, "misaligned address", x, y + 3.9 * text, { weight: 600, most: w });
@@ -215,10 +215,10 @@ function drawCounters(pen, view, where, now) {
   write(pen, view, now.count === 1 ? "sector touched" : "sectors touched", right, top + 2 * text, { weight: 600, size: 1.15 });
   write(pen, view, `in ${plural(now.lines.size, "cache line")}`, right, top + 3.6 * text);
   const bar = { x, y: top + (narrow ? 4.6 : 5.4) * text, w, h: 1.1 * text };
-  if (fetched) fill(pen, { ...bar, w: w * fetched / most }, view.hues.lit);
+  if (whole) fill(pen, { ...bar, w: w * whole / most }, view.hues.lit);
   if (now.wanted) fill(pen, { ...bar, w: w * now.wanted / most }, view.hues.wanted);
-  if (fetched) outline(pen, { ...bar, w: w * fetched / most }, view.ink, 1);
-  const said = [`${fetched.toLocaleString("en")} bytes fetched,`, `${now.wanted} of them wanted`];
+  if (whole) outline(pen, { ...bar, w: w * whole / most }, view.ink, 1);
+  const said = [`${whole.toLocaleString("en")} bytes touched,`, `${now.wanted} of them wanted`];
   if (narrow) write(pen, view, said.join(" "), x, bar.y + 2.3 * text, { most: w });
   else said.forEach((line, i) => write(pen, view, line, x, bar.y + (2.5 + 1.4 * i) * text, { most: w, weight: i ? 600 : 400 }));
 }
@@ -236,7 +236,8 @@ function draw(pen, given) {
   const asked = view.scene.bad ? [] : view.at === 0 ? [0, 1] : view.hover?.lane > now.lanes ? [view.hover.lane] : [];       // dashed: not yet
   if (view.scene.bad) drawArrow(pen, view, where, 0, 1);
   const landing = part > EPS && now.lanes < LANES && !view.scene.bad;
-  for (let lane = 0; lane < now.lanes && !view.scene.bad; ++lane) drawArrow(pen, view, where, lane, 1, { old: landing || lane < now.lanes - 1 || now.lanes === LANES });
+  const stays = lane => !view.values.walk || lane === view.hover?.lane || !landing && lane === now.lanes - 1;       // many rows of B: other arrows would hide them
+  for (let lane = 0; lane < now.lanes && !view.scene.bad; ++lane) if (stays(lane)) drawArrow(pen, view, where, lane, 1);
   if (landing) drawArrow(pen, view, where, now.lanes, ease(part));
   for (const lane of asked) drawArrow(pen, view, where, lane, 1, { faint: true });
   for (let lane = 0; lane < (view.scene.bad ? 1 : now.lanes); ++lane) drawWanted(pen, view, where, lane);
@@ -271,8 +272,8 @@ export function says({ scene, values, at }) {
   if (scene.bad) return `Lane 0 asks for ${values.width} bytes from byte ${addressOf(values, 0)} on. A load of ${values.width} bytes must begin at a multiple of ${values.width}: the GPU stops the kernel and reports a misaligned address.`;
   if (lanes === 0) return `${pattern(values)}: lane 0 ${values.walk ? "asks " : ""}for ${asks(values, 0)}, lane 1 for ${asks(values, 1)}. How many sectors will ${values.walk ? "the 32 lanes" : "they"} touch? Predict, then play.`;
   if (lanes === LANES) {
-    const { sectors, lines, wanted } = scene.all, fetched = SECTOR * sectors.length;
-    return `${pattern(values)}. They touch ${plural(sectors.length, "sector")} in ${plural(lines.length, "cache line")}: ${fetched.toLocaleString("en")} bytes are fetched, and ${wanted === fetched ? "all of them are" : `${wanted} of them are`} wanted.`;
+    const { sectors, lines, wanted } = scene.all, whole = SECTOR * sectors.length;
+    return `${pattern(values)}. They touch ${plural(sectors.length, "sector")} in ${plural(lines.length, "cache line")}: ${whole.toLocaleString("en")} bytes, and ${wanted === whole ? "all of them are" : `${wanted} of them are`} wanted.`;
   }
   const sector = Math.floor(addressOf(values, lanes - 1) / SECTOR), before = touched(values, lanes - 1).sectors, so = touched(values, lanes).sectors.length;
   const known = before.includes(sector) ? `which was touched before: still ${plural(so, "sector")}.` : `which nobody touched before: ${plural(so, "sector")} now.`;

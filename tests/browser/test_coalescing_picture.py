@@ -11,7 +11,7 @@ from course_lib.model import sectors
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 LANES = np.arange(32)
 STRIDE, OFFSET = "Stride: from the piece of one lane to the piece of the next", "Offset: floats before the piece of lane 0"
-LAST = r"They touch 12 sectors in 3 cache lines: 384 bytes are fetched, and 128 of them are wanted\."
+LAST = r"They touch 12 sectors in 3 cache lines: 384 bytes, and 128 of them are wanted\."
 PICTURE = partial(one_request, stride=3, wide=True)
 walk = partial(tile_load, padded=True)
 
@@ -78,7 +78,7 @@ def test_four_floats_are_loaded_or_refused(opened):
     shown.slider(STRIDE).fill("1")
     shown.radio("4 floats").check(force=True)
     shown.press("End")
-    shown.says("touch 16 sectors in 4 cache lines: 512 bytes are fetched, and all of them are wanted")
+    shown.says("touch 16 sectors in 4 cache lines: 512 bytes, and all of them are wanted")
     shown.slider(OFFSET).press("ArrowRight")
     shown.says("must begin at a multiple of 16: the GPU stops the kernel and reports a misaligned address")
     for offset in (2, 3, 4, 5, 6, 7, 8):                       # each is refused, or counted, at once
@@ -97,7 +97,7 @@ def test_the_lanes_of_a_tile_walk_through_b(opened):
     shown.press("End")
     shown.says("They touch 16 sectors in 16 cache lines")
     shown.radio("along a row").check(force=True)
-    shown.says("go along a row of B. They touch 4 sectors in 2 cache lines: 128 bytes are fetched, and all of them are wanted")
+    shown.says("go along a row of B. They touch 4 sectors in 2 cache lines: 128 bytes, and all of them are wanted")
     for pad in range(1, 9):
         shown.slider("ldb: floats from one row of B to the next").press("ArrowRight")
         shown.says(f"They touch {5 if pad < 8 else 4} sectors")

@@ -117,7 +117,7 @@ def test_the_words_ask_first_and_answer_last(page):
                        "How many sectors will they touch? Predict, then play.")
     assert said[3] == "Lane 2 asks for bytes 24 to 27. They lie in sector 0, which was touched before: still 1 sector."
     assert said[4] == "Lane 3 asks for bytes 36 to 39. They lie in sector 1, which nobody touched before: 2 sectors now."
-    assert said[-1].endswith("They touch 12 sectors in 3 cache lines: 384 bytes are fetched, and 128 of them are wanted.")
+    assert said[-1].endswith("They touch 12 sectors in 3 cache lines: 384 bytes, and 128 of them are wanted.")
     assert len(said) == LANES + 1
 
 
@@ -134,7 +134,7 @@ def test_a_walk_through_b_is_told_by_threads_and_elements(page):
     assert said[0] == ("Neighbouring lanes of a warp go down a column of B: lane 0 asks for B[0][0], lane 1 for B[1][0]. "
                        "How many sectors will the 32 lanes touch? Predict, then play.")
     assert said[20] == "Lane 19, thread (3, 1), asks for B[3][1]. It lies in sector 48, which was touched before: still 16 sectors."
-    assert said[-1].endswith("They touch 16 sectors in 16 cache lines: 512 bytes are fetched, and 128 of them are wanted.")
+    assert said[-1].endswith("They touch 16 sectors in 16 cache lines: 512 bytes, and 128 of them are wanted.")
     assert tile_load().states == {"walks": ["down", "along"], "padded": False}
     assert tile_load("along", pad=1).states == {"walks": ["down", "along"], "padded": True}
 

@@ -6,7 +6,7 @@ from course_lib import data
 from course_lib.plots import Picture, render, style
 
 PIECE = 32                                # bytes: the other setting of cudaLimitMaxL2FetchGranularity
-APART = (1, 2, 4, 8, 16)                  # strides recorded with it
+APART = (1, 2, 4, 8, 16, 32)              # strides recorded with it
 COPIED = 2**26                            # floats that are timed
 
 
@@ -60,7 +60,7 @@ def fetch_chart() -> Picture:
     ax.plot(APART, [limited_us(s) for s in APART], linestyle="none", color=style.CYCLE[2], marker=style.MARKERS[2], markersize=9,
             label=f"the L2 fetches {PIECE} bytes at once")
     ax.set(xlabel=f"stride, floats\n2²⁶ floats. {label()}", ylabel="µs", ylim=(0, None))
-    ax.set_xticks([1, *range(2, APART[-1] + 1, 2)])
+    ax.set_xticks([1, *range(4, APART[-1] + 1, 4)])
     ax.grid(axis="y")
     ax.legend(frameon=True, framealpha=1, edgecolor="none", loc="upper left")
     said = [f"stride {s}: {copy_us(s):,.0f} as it is and {limited_us(s):,.0f} with pieces of {PIECE} bytes" for s in APART]

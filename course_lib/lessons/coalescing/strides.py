@@ -1,11 +1,13 @@
 """What the strided copy took on a real GPU, over the sectors that its loads and stores touch."""
 
-from course_lib.lessons.coalescing.experiments import copy_us, label, timed
+from course_lib.arch import device
+from course_lib.lessons.coalescing.experiments import COPIED, copy_us, label, timed
 from course_lib.plots import Picture, render, style
 from course_lib.widgets.compute import evaluate
 
 N_COUNTED = 4096                          # floats that are copied in the simulator
 STRIDES = range(1, 9)
+SECTOR = 32                               # bytes
 AT_ONCE = {"what": "loads", "VEC": 1, "LOADS": 4, "TOGETHER": 1}        # stride 1; a thread's four loads come before its first store
 
 
@@ -24,22 +26,30 @@ def sectors_per_32(stride: int) -> float:
     return 32 * (copy.count("sectors") + copy.count("sectors", "store")) / N_COUNTED
 
 
+def least_us(sectors: float) -> float:
+    """Return the microseconds in which memory, at its data sheet's rate, moves all sectors of 2²⁶ floats; `sectors` per 32 of them."""
+    return sectors * SECTOR * COPIED / 32 / (1e3 * device("H200").bandwidth_gb_s)
+
+
 @style.styled
 def stride_chart() -> Picture:
-    """Draw the time of the copy over its sectors, a line of times in proportion to them, and a copy with more loads under way."""
+    """Draw the time of the copy over its sectors, the least that memory needs for them all, and a copy with more loads under way."""
     sectors, times = [sectors_per_32(s) for s in STRIDES], [recorded_us(s) for s in STRIDES]
     at_once = 1e6 * timed(**AT_ONCE)["median_s"]
     ax = style.axes(width=9.0, height=4.8)
-    ax.plot((0, sectors[-1]), (0, times[-1]), color=style.GREY, linestyle="--", label="time in proportion to the sectors")
+    peak = device("H200").bandwidth_gb_s / 1e3
+    ax.plot((0, sectors[-1]), (0, least_us(sectors[-1])), color=style.GREY, linestyle="--",
+            label=f"all sectors at {peak:g} TB/s, the memory's rate")
     ax.plot(sectors, times, color=style.BLUE, marker="o", label="the copy, one float per thread")
     for stride, x, us in zip(STRIDES, sectors, times, strict=True):
         ax.annotate(f"stride {stride}: {us}", (x, us), xytext=(-8, 5 if stride > 1 else -5), textcoords="offset points", ha="right")
     ax.plot(sectors[0], at_once, color=style.VERMILION, marker="^", markersize=10, linestyle="none",
             label="stride 1, four loads before the first store")
-    ax.annotate(f"{at_once:.0f}", (sectors[0], at_once), xytext=(10, -9), textcoords="offset points")
+    ax.annotate(f"{at_once:.0f}", (sectors[0], at_once), xytext=(-10, -5), textcoords="offset points", ha="right")
     ax.set(xlabel=f"sectors touched per 32 floats, by load and store; simulated\n{label()}", ylabel="µs for 2²⁶ floats",
            xlim=(0, sectors[-1] + 2), ylim=(0, 600))
     ax.legend(frameon=False, loc="lower right")
     said = [f"stride {s}: {x:g} sectors, {us}" for s, x, us in zip(STRIDES, sectors, times, strict=True)]
     return render(ax, "Microseconds of a copy over the sectors per 32 floats. " + "; ".join(said)
-                  + f"; stride 1 with four loads before the first store: {sectors[0]:g} sectors, {at_once:.0f}.")
+                  + f"; stride 1 with four loads before the first store: {sectors[0]:g} sectors, {at_once:.0f}. "
+                  f"All sectors at {peak:g} TB/s would take from {least_us(sectors[0]):.0f} to {least_us(sectors[-1]):.0f}.")
