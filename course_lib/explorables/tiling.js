@@ -217,23 +217,21 @@ function drawWatched(pen, view, box) {
   outline(pen, grow, view.dark ? "#000" : view.ink, 1.4);
 }
 
-/** What stands beside the row of A and the column of B, shorter where the matrix is: before the first step who needs them, after the last why each of their sectors was loaded 8 times. */
+/** What stands beside the row of A and the column of B before the first step, shorter where the matrix is: who needs them. */
 const NEEDED = { A: ["16 threads need this row", "16 threads need it", "16 threads"], B: ["16 threads need this column", "16 threads need it", "16 threads"] };
-const LOADED = { A: ["8 times: once per k in a sector", "8 times: once per k"], B: ["8 times: once per warp"] };
-const notesAt = ({ at, scene }, side) => (at <= 0 ? NEEDED : at >= scene.steps && side === "naive" ? LOADED : null);
 
 /** The row of A and the column of B that the watched thread needs, outlined from the beginning. */
 function drawNeeded(pen, view, where) {
   const { states } = view.scene, [row, column] = place(states, "C", view.watched);
   const A = { ...cellBox(where.A, row, 0, states.shapes.A[1]) }, B = { ...cellBox(where.B, 0, column), h: states.shapes.B[0] * where.B.cell };
   for (const box of [A, B]) { outline(pen, box, view.paper, 4); outline(pen, box, view.ink, 2); }
-  const notes = notesAt(view, where.side), [x, y] = middle(A), [across, down] = middle(B);
-  if (!notes) return;
-  drawNote(pen, view, notes.A, x, row > 7 ? A.y - 1.2 * view.text : A.y + A.h + 1.6 * view.text, A.w);
+  if (view.at > 0) return;
+  const [x, y] = middle(A), [across, down] = middle(B);
+  drawNote(pen, view, NEEDED.A, x, row > 7 ? A.y - 1.2 * view.text : A.y + A.h + 1.6 * view.text, A.w);
   pen.save();
   pen.translate(column > 7 ? across - 1.4 * view.text : across + 1.8 * view.text, down);
   pen.rotate(-Math.PI / 2);
-  drawNote(pen, view, notes.B, 0, 0, B.h);
+  drawNote(pen, view, NEEDED.B, 0, 0, B.h);
   pen.restore();
 }
 function drawNote(pen, view, forms, x, y, most) {
@@ -311,7 +309,7 @@ export function says(view) {
   if (kind === "barrier") return BARRIERS[2 * tile + (k > tile * 16)];
   if (kind === "multiply") return `k = ${k}. Naive: column ${k} of A and row ${k} of B come from global memory, ${grown(view, "naive")} more sectors. Tiled: the same numbers come from shared memory, ${grown(view, "tiled") || "no"} sectors.`;
   const often = side => Math.max(...scene[side].times.A);
-  return `Naive: ${scene.naive.sectors.toLocaleString("en")} sectors, each one loaded ${often("naive")} times. Tiled: ${scene.tiled.sectors}, each loaded ${often("tiled") === 1 ? "once" : `${often("tiled")} times`}. That is ${scene.answer} times fewer. The naive kernel asks for a sector of A once for each of the ${FLOATS} values of k in it, and for a sector of B once in each of the ${WARPS} warps.`;
+  return `Naive: ${scene.naive.sectors.toLocaleString("en")} sectors, each one loaded ${often("naive")} times. Tiled: ${scene.tiled.sectors}, each loaded ${often("tiled") === 1 ? "once" : `${often("tiled")} times`}. That is ${scene.answer} times fewer.`;
 }
 
 function when(view) {

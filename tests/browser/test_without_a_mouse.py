@@ -88,7 +88,7 @@ def test_the_keyboard_alone_goes_through_lesson_04():
         page.get_by_text("Your prediction: 262,144 sectors, understood as 262144.").wait_for()
         keys.leave()
 
-        keys.go_to("sizes = (8, 16, 32, 64)")                                  # the sliders
+        keys.go_to("sides = (8, 16, 32, 64)")                                  # the sliders
         assert keys.tab_to("[role=slider]").startswith("BM: ")
         keys.press("ArrowRight")
         page.locator("[role=slider][aria-label^=BN][aria-valuetext='32']").wait_for()

@@ -46,7 +46,13 @@ def test_the_picture_of_the_race_is_of_the_readers_own_kernel(mine):
     assert (first["warp"], first["spoilt"]) == (0, []), "the first warp to multiply finds its tiles whole"
     assert all(len(step["spoilt"]) == 32 for step in others), "and only that"
     assert len(shown.states["out"]["wrong"]) == 224
-    assert "So 224 are wrong." in PROSE
+    assert "the other 224 are wrong" in PROSE
+    stored = [set(step["writes"]["As"]) for step in shown.states["out"]["steps"][:8]]
+    for step in (first, *others):
+        assert set(step["reads"]["As"]) == stored[step["warp"]], "a warp reads only the rows of As that it stored itself"
+        assert not step["early"]["As"]
+    order = [(step["kind"], step["warp"], step["tile"]) for step in shown.states["out"]["steps"][9:12]]
+    assert order == [("multiply", 0, 0), ("fill", 0, 1), ("multiply", 1, 0)], "warp 0 multiplies, then overwrites; only then warp 1 reads"
     assert shown.states["there"]["wrong"] == []
     with pytest.raises(CourseError, match="no __syncthreads"):
         tiling.overtaking("#define T 16")
@@ -132,7 +138,8 @@ def test_sixteen_requests_for_each_matrix_become_one_that_brings_twice_as_many_s
             [len({address // 32 for address in record.addresses if address >= 0}) for record in requests(result, array=name, load=True)]
             for result in (run("sgemm_naive", A, B, bx=16, by=16, trace=first), run(mine, A, B, trace=first)))
         assert (naive, tiled) == ([2] * 16, [4]), name
-    assert "one request for A and one for B, and not 16 each. But each brings 4 sectors, and not 2: 16 · ½ = 8" in PROSE
+    assert "naive: 32 requests of 2 sectors each, 64 sectors;" in PROSE
+    assert "tiled: 2 requests of 4 sectors each, 8 sectors." in PROSE
 
 
 def test_each_sector_is_loaded_eight_times_for_a_value_of_k_or_a_warp_each():
@@ -146,10 +153,13 @@ def test_each_sector_is_loaded_eight_times_for_a_value_of_k_or_a_warp_each():
 
 
 def test_what_the_readers_own_mistakes_are_told(mine):
-    unordered = check(mine.replace("__syncthreads();", "//", 1)).findings[0]
-    assert unordered.kind == "hazard"
-    assert "As[ty][tx] =" in mine.splitlines()[int(re.search(r"in line (\d+) and", unordered.message)[1]) - 1]
-    assert "sum +=" in unordered.source_line
+    broken = check(tiling.without_last_barrier(mine))
+    race = broken.findings[0]
+    assert race.kind == "hazard"
+    assert "thread (0, 0) writes As[0][0]" in race.message
+    assert "thread (15, 0) reads it" in race.message, "of the same warp"
+    assert "right on 8 of 12 inputs" in repr(broken)
+    assert "Eight of the twelve stay right. Their K is at most 16" in PROSE
     start = "    float sum = 0.0f;"
     left = check(mine.replace(start, f"    if (row >= M || col >= N) return;\n{start}")).findings[0]
     assert "sum +=" in left.source_line
@@ -248,8 +258,11 @@ def test_tiling_spares_the_second_cache_little_and_the_large_memory_nothing():
         l1, l2, dram = (a / b for a, b in zip(naive, tiled, strict=True))
         assert (round(l1), round(100 * (1 - 1 / l2)), dram) == (fewer, percent, 1)
         assert naive[1] - tiled[1] < 0.02 * (naive[0] - tiled[0]), "nearly all that tiling saves had been answered by L1"
-    assert f"blocks of 16 × 16 gain {times.seconds('naive', 16, 1024) / times.seconds('tiled', 16, 1024):.2f} times by tiling" in PROSE
-    assert "the second of them: only 12 % fewer sectors" in PROSE
+    assert f"blocks of 16 × 16 gain {times.seconds('naive', 16, 1024) / times.seconds('tiled', 16, 1024):.1f} times" in PROSE
+    assert "L1 asked L2 for only 12 % fewer sectors" in PROSE
+    (asked16, read16, _), _, (asked32, read32, _), _ = rows
+    assert (round(asked32 / asked16, 2), round(read32 / read16, 1)) == (1.25, 0.5)
+    assert "blocks of 32 × 32 ask L1 for a quarter more sectors than blocks of 16 × 16, but read only half as many from L2" in PROSE
     assert "asks L1 for 8 times fewer sectors, but reads only 12 % fewer from L2. In blocks of 32 × 32 it is 20 times and 15 %" in PROSE
     assert {row[2] for row in rows} == {round(2 * 4 * 1024**2 / 1e6, 1)}, "both matrices, once"
 
@@ -258,6 +271,8 @@ def test_the_scoreboards_speeds_are_shares_of_the_librarys():
     rows = tiling.scoreboard().rows
     assert [row[1] for row in rows] == ["0.1250", "0.0156", "0.1562", "0.0078", ""]
     assert [row[3] for row in rows] == ["10.6%", "15.3%", "12.4%", "15.2%", "100.0%"]
+    assert float(rows[2][1]) > float(rows[0][1])
+    assert float(rows[2][2]) < float(rows[0][2]), "of the two naive kernels, the one with more sectors is faster"
 
 
 def test_the_slides_table_is_tilings_gain_over_the_kernel_before():

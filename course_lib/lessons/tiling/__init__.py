@@ -6,9 +6,9 @@ from course_lib.lessons.tiling.overtaking import overtaking
 from course_lib.lessons.tiling.pictures import tile_and_loads
 from course_lib.lessons.tiling.plan import plan
 from course_lib.lessons.tiling.races import race, without_last_barrier
-from course_lib.lessons.tiling.times import gains, limits, scoreboard, slides, traffic
+from course_lib.lessons.tiling.times import faster, gains, limits, scoreboard, slides, traffic
 
 __all__ = [
-    "beside_naive", "gains", "limits", "overtaking", "plan", "race", "scoreboard", "sectors_per_multiply_add", "side_by_side", "slides",
+    "beside_naive", "faster", "gains", "limits", "overtaking", "plan", "race", "scoreboard", "sectors_per_multiply_add", "side_by_side", "slides",
     "tile_and_loads", "traffic", "without_last_barrier",
 ]

@@ -24,7 +24,7 @@ def tile_and_loads(result: RunResult) -> tuple[Axes, str]:
         _tile(ax, place * (1 + gap), rows, columns, room)
         ax.text(place * (1 + gap), -0.07, f"{rows} × {columns}, {name}", fontsize=14, va="bottom", weight="bold")
         ax.text(place * (1 + gap), 1.06, f"area {rows * columns:,}: multiply-adds\nedges {rows} + {columns} = {rows + columns}: loads\n"
-                                         f"{sectors:.4f} sectors per multiply-add", fontsize=12, va="top", linespacing=1.4)
+                                         f"{rows + columns} loads / {rows * columns:,} / 8 = {sectors:.4f}\nsectors per multiply-add", fontsize=12, va="top", linespacing=1.4)
     ax.set(xlim=(-0.04, 2 * (1 + gap)), ylim=(1.5, -0.24), aspect="equal")
     ax.axis("off")
     return ax, (f"Tiles of C to scale. {REFERENCE} × {REFERENCE}: {_words(REFERENCE, REFERENCE)}. Now {BM} × {BN}: {_words(BM, BN)}. "

@@ -6,10 +6,13 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 BLOCKS, ROW, COLUMN, NOW = 4, 1, 2, 1          # blocks of C along each side; the block that is drawn; its tiles
+T, TX, TY = 16, 3, 5                           # threads along a side of a block; the thread that is marked
 ALT = ("C lies at the bottom right, A to its left and B above it, each cut into 4 × 4 tiles. One tile of C is marked: it belongs to one "
        "block. To compute it, the block needs the four tiles of A to its left and the four tiles of B above it. One tile of A and one of B "
-       "are filled: they are in shared memory now. Arrows say that next the tile of A moves one to the right and the tile of B one down.")
-KEY = "green: one block's tile of C\nblue: in shared memory now\nstriped: before and after"
+       "are filled: they are in shared memory now. Arrows say that next the tile of A moves one to the right and the tile of B one down. "
+       f"A dot in each of these three tiles, in column {TX} and row {TY} of its 16, is thread ({TX}, {TY}): what it loads of A and of B, and what it computes of C.")
+KEY = ("green: one block's tile of C\nblue: in shared memory now\nstriped: before and after\n"
+       f"dots: thread ({TX}, {TY}) loads one of A\nand one of B, and computes one of C")
 
 
 @style.styled
@@ -27,6 +30,8 @@ def plan() -> Picture:
             ax.add_patch(Rectangle((x, y), 1, 1, facecolor=style.BLUE if step == NOW else "white", edgecolor=style.INK,
                                    linewidth=1.6, hatch="" if step == NOW else "//"))
     ax.add_patch(Rectangle((far + COLUMN, far + ROW), 1, 1, facecolor=style.GREEN, edgecolor=style.INK, linewidth=1.6))
+    for x, y in ((NOW, far + ROW), (far + COLUMN, NOW), (far + COLUMN, far + ROW)):
+        ax.plot(x + (TX + 0.5) / T, y + (TY + 0.5) / T, "o", color=style.YELLOW, markeredgecolor=style.INK, markersize=8)
     across, down = far + ROW + 0.5, far + COLUMN + 0.5
     for start, end in (((NOW + 0.7, across), (NOW + 1.6, across)), ((down, NOW + 0.7), (down, NOW + 1.6))):
         ax.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=22, linewidth=2.4, color=style.INK))
