@@ -12,7 +12,6 @@ import pytest
 from nbclient import NotebookClient
 
 from course_lib import data
-from course_lib.arch import WARP
 from course_lib.check import check
 from course_lib.explorables.banks import key_of, states
 from course_lib.kernels import get
