@@ -1,6 +1,7 @@
 """Does the time follow the instructions? Recorded times beside both counts, and pairs of kernels of which only one count differs."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -14,6 +15,7 @@ from course_lib.plots.picture import Picture
 N_TIMED = 4096
 MANY = 2                                          # idle additions per multiply-add
 BEFORE = "#666b70"                                # a grey that white letters can be read on
+MARKED: dict[str, Any] = {"color": style.VERMILION, "weight": "bold"}
 CHANGED = 0.05                                    # a count that differs by more is told to have changed
 SCORED = (1, 2, 4, 8, 16)                         # UNROLL of the scoreboard
 ISSUED_PER_CYCLE = 4                              # instructions of warps, by the four schedulers of a multiprocessor
@@ -53,17 +55,18 @@ def least_ms(item: Measured) -> float:
 
 
 def scoreboard() -> Table:
-    """Return, for every UNROLL, the kernel's recorded time in percent of the library's too, and the copy's, with both counts and the limit."""
-    library = 1e3 * data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
-    rows = []
+    """Return, for every UNROLL, the kernel's recorded time, also in percent of the library's, and the copy's with its counts and limit."""
+    library, rows = data.load("ladder").find("cuBLAS", N_TIMED)[0], []
     for factor in SCORED:
-        ours, copy, counts = in_turns_ms(KERNEL, TILE=TILE, UNROLL=factor), in_turns_ms(ballast.ENTRY, UNROLL=factor, EXTRA=0, WAYS=1), copied(factor)
-        rows.append((counts.name, f"{ours:.1f}", f"{library / ours:.1%}", f"{copy:.1f}", two_decimals(counts.instructions),
-                     f"{counts.wavefronts:g}", f"{least_ms(counts):.1f}"))
-    rows.append(("NVIDIA's library, cuBLAS", f"{library:.1f}", "100.0%", "", "", "", ""))
+        ours, item = in_turns_ms(KERNEL, TILE=TILE, UNROLL=factor), copied(factor)
+        copy = in_turns_ms(ballast.ENTRY, UNROLL=factor, EXTRA=0, WAYS=1)
+        rows.append((item.name, f"{ours:.1f}", f"{1e3 * library.seconds / ours:.1%}", f"{copy:.1f}", two_decimals(item.instructions),
+                     f"{item.wavefronts:g}", f"{least_ms(item):.1f}"))
+    rows.append(("NVIDIA's library, cuBLAS", f"{1e3 * library.seconds:.1f}", "100.0%", "", "", "", ""))
     header = ("", "our kernel, ms", "speed, % of cuBLAS", "the copy, ms", "instructions per multiply-add", "wavefronts per multiply-add",
               "at least, ms")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of {TILE} × {TILE}, times {data.readings('together').label}")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of {TILE} × {TILE}, times {data.readings('together').label}, "
+                               f"of cuBLAS {data.load('ladder').date}")
 
 
 def pairs() -> dict[str, tuple[Measured, Measured]]:
@@ -100,7 +103,7 @@ def bar(ax: Axes, y: float, item: Measured, colour: str, marked: tuple[bool, boo
     ax.text(least - 0.4, y, f"at least {least:.1f}", va="center", ha="right", color=style.text_on(colour), fontsize=11.5)
     ax.text(-0.4, y - 0.2, item.name, va="center", ha="right", fontsize=11.5)
     for x, text, mark in zip((-9.0, -0.4), counted(item), marked, strict=True):
-        ax.text(x, y + 0.22, text, va="center", ha="right", fontsize=10.5, color=style.VERMILION if mark else style.INK, weight="bold" if mark else None)
+        ax.text(x, y + 0.22, text, va="center", ha="right", fontsize=10.5, **MARKED if mark else {})
 
 
 @style.styled
