@@ -199,11 +199,12 @@ def test_the_prose_says_what_was_recorded():
         data.load("ladder").find("sgemm_tiled", 4096)[0].median_s]
     assert all(round(1e3 * s) == 18 and round(100 * library / s) == 15 for s in tiled), "about 18 ms, 15 %"
     says(f"UNROLL = 4 makes our kernel {ms[1] / ms[4]:.2f} times as fast as UNROLL = 1",
-         f"UNROLL = 8 takes {100 * (1 - ms[8] / ms[4]):.0f} % less time than that, and 16 takes {100 * (ms[16] / ms[4] - 1):.0f} % more",
+         f"UNROLL = 8 takes {100 * (1 - ms[8] / ms[4]):.0f} % less time than UNROLL = 4, and "
+         f"UNROLL = 16 takes {100 * (ms[16] / ms[4] - 1):.0f} % more",
          f"With UNROLL = 4 our kernel takes {ms[4]:.1f} ms")
     assert unrolling.recorded_ms(16) == round(ms[16], 1)
     copy = experiments.in_turns_ms("ballast", UNROLL=16, EXTRA=0, WAYS=1)
-    says(f"There it takes {100 * (ms[16] / copy - 1):.1f} % longer than the copy")
+    says(f"With UNROLL = 16 it takes {100 * (ms[16] / copy - 1):.1f} % longer than the copy")
 
 
 def test_the_timed_code_has_three_more_instructions_per_tile_than_the_copys():
