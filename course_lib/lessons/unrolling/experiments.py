@@ -1,16 +1,22 @@
 """Does the time follow the instructions? Recorded times beside both counts, and pairs of kernels of which only one count differs."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
 
 from course_lib import data
 from course_lib.arch import device
 from course_lib.lessons.unrolling import ballast
-from course_lib.lessons.unrolling.counts import two_decimals
+from course_lib.lessons.unrolling.counts import KERNEL, TILE, two_decimals
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
 N_TIMED = 4096
+MANY = 2                                          # idle additions per multiply-add
 BEFORE = "#666b70"                                # a grey that white letters can be read on
+MARKED: dict[str, Any] = {"color": style.VERMILION, "weight": "bold"}
+CHANGED = 0.05                                    # a count that differs by more is told to have changed
 SCORED = (1, 2, 4, 8, 16)                         # UNROLL of the scoreboard
 ISSUED_PER_CYCLE = 4                              # instructions of warps, by the four schedulers of a multiprocessor
 
@@ -28,13 +34,18 @@ class Measured:
 def copied(factor: int, ways: int = 1, extra: int = 0) -> Measured:
     """Return the kernel of `ballast.cu`: `ways` columns of the tile of B share a bank, and each multiply-add has `extra` idle additions."""
     row, = data.readings("ballast").find(UNROLL=factor, EXTRA=extra, WAYS=ways, N=N_TIMED)
-    name = f"{ways} columns per bank" if ways > 1 else f"UNROLL = {factor}" + f", {extra} added" * (extra > 0)
+    name = f"UNROLL = {factor}" + f", {ways} columns per bank" * (ways > 1) + f", {extra} additions" * (extra > 0)
     return Measured(name, row["instructions"], ballast.wavefronts(factor, ways), 1e3 * row["median_s"])
 
 
+def in_turns_ms(kernel: str, **parameters: int) -> float:
+    """Return the recorded milliseconds of a kernel of `together.json`, in which ours and its copy were timed in turns."""
+    return 1e3 * float(data.in_turns(kernel, **parameters)["median_s"])
+
+
 def recorded_ms(factor: int) -> float:
-    """Return the recorded milliseconds of `copied`, with one decimal."""
-    return round(copied(factor).ms, 1)
+    """Return the recorded milliseconds of the course's kernel, with one decimal."""
+    return round(in_turns_ms(KERNEL, TILE=TILE, UNROLL=factor), 1)
 
 
 def least_ms(item: Measured) -> float:
@@ -44,17 +55,18 @@ def least_ms(item: Measured) -> float:
 
 
 def scoreboard() -> Table:
-    """Return, for every UNROLL of `ballast.cu`, both counts, the recorded time and the speed in percent of the library's."""
-    library = 1e3 * data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
-    rows = [(item.name, two_decimals(item.instructions), f"{item.wavefronts:g}", f"{item.ms:.1f}", f"{library / item.ms:.1%}",
-             f"{least_ms(item):.1f}") for item in map(copied, SCORED)]
-    rows.append(("NVIDIA's library, cuBLAS", "", "", f"{library:.1f}", "100.0%", ""))
-    header = ("kernel", "instructions per multiply-add", "wavefronts per multiply-add", "ms", "speed, % of cuBLAS", "at least, ms")
-    caption = (f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, times {data.readings('ballast').label}; a second recording differs by "
-               f"less than 0.3 %; instructions counted in the machine code that was timed; wavefronts simulated for {ballast.N_COUNTED} × "
-               f"{ballast.N_COUNTED}, per multiply-add the same for {N_TIMED} × {N_TIMED}; cuBLAS recorded on {data.load('ladder').date}; "
-               "at least: modelled for an H200 at its highest clock")
-    return Table(header, rows, caption)
+    """Return, for every UNROLL, the kernel's recorded time, also in percent of the library's, and the copy's with its counts and limit."""
+    library, rows = data.load("ladder").find("cuBLAS", N_TIMED)[0], []
+    for factor in SCORED:
+        ours, item = in_turns_ms(KERNEL, TILE=TILE, UNROLL=factor), copied(factor)
+        copy = in_turns_ms(ballast.ENTRY, UNROLL=factor, EXTRA=0, WAYS=1)
+        rows.append((item.name, f"{ours:.1f}", f"{1e3 * library.seconds / ours:.1%}", f"{copy:.1f}", two_decimals(item.instructions),
+                     f"{item.wavefronts:g}", f"{least_ms(item):.1f}"))
+    rows.append(("NVIDIA's library, cuBLAS", f"{1e3 * library.seconds:.1f}", "100.0%", "", "", "", ""))
+    header = ("", "our kernel, ms", "speed, % of cuBLAS", "the copy, ms", "instructions per multiply-add", "wavefronts per multiply-add",
+              "at least, ms")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of {TILE} × {TILE}, times {data.readings('together').label}, "
+                               f"of cuBLAS {data.load('ladder').date}")
 
 
 def pairs() -> dict[str, tuple[Measured, Measured]]:
@@ -62,35 +74,53 @@ def pairs() -> dict[str, tuple[Measured, Measured]]:
 
     All are of `ballast.cu`: recorded together, and counted in the very code that was timed.
     """
-    return {"A quarter fewer instructions": (copied(1), copied(2)), "A third fewer instructions": (copied(4), copied(16)),
-            "More wavefronts": (copied(16), copied(16, ways=2))}
+    return {"1. Two additions": (copied(1), copied(1, extra=MANY)), "2. The same two additions": (copied(16), copied(16, extra=MANY)),
+            "3. More wavefronts": (copied(16), copied(16, ways=2))}
 
 
 def fewer() -> dict[str, tuple[Measured, Measured]]:
     """Return one more such pair, in which additions that nobody needs make up for the instructions that unrolling saves."""
-    return {"A quarter fewer wavefronts": (copied(2), copied(4, extra=2))}
+    return {"A quarter fewer wavefronts": (copied(2), copied(4, extra=MANY))}
+
+
+def counted(item: Measured) -> tuple[str, str]:
+    """Say both counts of a recorded kernel."""
+    return f"{two_decimals(item.instructions)} instructions", f"{item.wavefronts:g} wavefronts"
+
+
+def changed(pair: tuple[Measured, Measured]) -> tuple[bool, bool]:
+    """Say which of the two counts of a pair differ: instructions, wavefronts."""
+    before, after = pair
+    return (abs(after.instructions / before.instructions - 1) > CHANGED, abs(after.wavefronts / before.wavefronts - 1) > CHANGED)
+
+
+def bar(ax: Axes, y: float, item: Measured, colour: str, marked: tuple[bool, bool]) -> None:
+    """Draw one recorded time as a bar, its limit as a stroke, and left of it the counts; those that changed are marked."""
+    ax.barh(y, item.ms, height=0.86, color=colour)
+    ax.text(item.ms + 0.4, y, f"{item.ms:.1f} ms", va="center", fontsize=12)
+    least = least_ms(item)
+    ax.plot([least, least], [y - 0.43, y + 0.43], color="white", linewidth=3.5)
+    ax.text(least - 0.4, y, f"at least {least:.1f}", va="center", ha="right", color=style.text_on(colour), fontsize=11.5)
+    ax.text(-0.4, y - 0.2, item.name, va="center", ha="right", fontsize=11.5)
+    for x, text, mark in zip((-9.0, -0.4), counted(item), marked, strict=True):
+        ax.text(x, y + 0.22, text, va="center", ha="right", fontsize=10.5, **MARKED if mark else {})
 
 
 @style.styled
 def bars(found: dict[str, tuple[Measured, Measured]]) -> Picture:
-    """Draw the recorded times of pairs as bars, in each bar both counts."""
-    ax, told, y = style.axes(width=9.6, height=1.45 * len(found)), [], 0.0
+    """Draw the recorded times of pairs as bars with their limits, beside both counts."""
+    ax, told, y = style.axes(width=9.6, height=1.5 * len(found)), [], 0.0
     for heading, both in found.items():
-        ax.text(-0.2, y, heading, weight="bold", va="center", fontsize=12)
-        words = []
+        ax.text(-17.6, y, heading, weight="bold", va="center", fontsize=12)
         for item, colour in zip(both, (BEFORE, style.CYCLE[0]), strict=True):
             y += 1
-            ax.barh(y, item.ms, height=0.86, color=colour)
-            counted = f"{two_decimals(item.instructions)} instructions, {item.wavefronts:g} wavefronts"
-            ax.text(0.3, y, counted, va="center", color=style.text_on(colour), fontsize=11.5)
-            ax.text(item.ms + 0.3, y, f"{item.ms:.1f} ms", va="center", fontsize=12)
-            ax.text(-0.3, y, item.name, va="center", ha="right", fontsize=11.5)
-            words.append(f"{item.name}, {counted}, {item.ms:.1f} ms")
+            bar(ax, y, item, colour, changed(both))
+        words = (f"{item.name}, {', '.join(counted(item))}, at least {least_ms(item):.1f} ms, {item.ms:.1f} ms" for item in both)
         told.append(f"{heading}: {', then '.join(words)}")
-        y += 1.35
-    ax.set(xlim=(-8.2, 29), ylim=(y - 0.6, -0.7))
+        y += 1.2
+    ax.set(xlim=(-17.8, 31.5), ylim=(y - 0.6, -0.6))
     ax.axis("off")
-    return render(ax, "Pairs of bars, recorded times. Counts per multiply-add of a warp. " + ". ".join(told) + ".")
+    return render(ax, "Pairs of bars, recorded times, each with its limit. Counts per multiply-add of a warp. " + ". ".join(told) + ".")
 
 
 def one_change() -> Picture:
