@@ -123,7 +123,7 @@ function drawPanel(pen, view, { panel, text }) {
   write(pen, view, done === 1 ? "wavefront" : "wavefronts", x + (String(done).length * 1.55 + 0.6) * text, y + 2 * text, { size: 1.15, weight: 600 });
   const bars = y + 18.6 * text, scale = Math.min(w - 3 * text, 26 * text) / 80, cycles = cyclesOf(done);
   write(pen, view, `${WARPS} warps, one per scheduler: cycles for one k, at least`, x, bars - 0.55 * text, { size: 0.96, weight: 600, most: w });
-  [["multiply-adds", MULTIPLY_ADDS, hues.add], ["shared memory", cycles, cycles > MULTIPLY_ADDS ? hues.row : hues.column]].forEach(([name, many, hue], i) => {
+  [["multiply-adds", MULTIPLY_ADDS, hues.add], ["shared memory, for these loads", cycles, cycles > MULTIPLY_ADDS ? hues.row : hues.column]].forEach(([name, many, hue], i) => {
     const top = bars + (0.1 + 2.35 * i) * text;
     write(pen, view, name, x, top + text, { size: 0.96 });
     box(pen, hue, x, top + 1.3 * text, Math.max(0, many * scale), 0.8 * text, { fill: 0.85 });
@@ -144,7 +144,7 @@ function drawBanks(pen, view, { banks: { x, y, w }, text }) {
 
 export function draw(pen, given) {
   const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"], done: Math.floor(given.at + EPS) };
-  write(pen, view, `C: the tile of one warp, ${view.scene.rows} × ${view.scene.columns} elements, numbered by lane${view.narrow ? "" : "; grey: lanes 0 to 3"}`, 0, where.text, { weight: 700, most: where.panel.x > 0 ? where.panel.x - where.text : view.width });
+  write(pen, view, `C: one warp's ${view.scene.rows} × ${view.scene.columns} elements, not to scale, numbered by lane${view.narrow ? "" : "; grey: lanes 0 to 3"}`, 0, where.text, { weight: 700, most: where.panel.x > 0 ? where.panel.x - where.text : view.width });
   drawWords(pen, view, where);
   drawTile(pen, view, where);
   drawPanel(pen, view, where);

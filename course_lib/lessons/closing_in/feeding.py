@@ -1,6 +1,5 @@
 """What feeds a multiply-add: the counts of lesson 15's kernels, and the times that were recorded of them."""
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ NAMES = {
     "fed_there_and_back": "yours, products there and back"}
 SCORED = ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_prefetched", "fed")
 SHARED_OUT = "sgemm_stream_k"               # with another tile for each N
+HEADER = ("kernel", "wavefronts of loads", "shared memory, at least", "scheduler, at least")
 
 
 class Cycles(NamedTuple):
@@ -79,15 +79,19 @@ def instructions_per_k(name: str) -> float:
 @cache
 def cycles(name: str) -> Cycles:
     """Return what each part needs for one k, in cycles of one scheduler, and what was recorded at N = 4096."""
-    found = row(name)
     waves = counted(name).count("wavefronts", "load") + counted(name).count("wavefronts", "store")
     shared = SCHEDULERS * OUTPUTS * WARP * waves / (COUNTED**2 * DEPTH)
-    recorded = OUTPUTS * found["median_s"] * 1e6 * found["clock_mhz"] * device("H200").sms * SCHEDULERS / (N**3 / WARP)
-    return Cycles(instructions_per_k(name), shared, OUTPUTS * kernel_reads(steps()[name]).step.per_multiply_add, recorded)
+    return Cycles(instructions_per_k(name), shared, OUTPUTS * kernel_reads(steps()[name]).step.per_multiply_add, recorded_cycles(name))
+
+
+def recorded_cycles(name: str) -> float:
+    """Return the recorded cycles of each scheduler for one k of a warp, as if all schedulers of the GPU worked all the time."""
+    found = row(name)
+    return OUTPUTS * found["median_s"] * 1e6 * found["clock_mhz"] * device("H200").sms * SCHEDULERS / (N**3 / WARP)
 
 
 def one_change(*names: str, reads: bool = False) -> Table:
-    """Return a table of texts that differ in one thing: the cycles that they need for one k at least, and those that were recorded.
+    """Return a table of kernels: the cycles that they need for one k at least, and those that were recorded.
 
     Parameters
     ----------
@@ -96,12 +100,21 @@ def one_change(*names: str, reads: bool = False) -> Table:
     reads
         Show the cycles in which registers are read, too.
     """
-    rows = [(NAMES[name], wavefronts_per_k(name), SCHEDULERS * wavefronts_per_k(name), f"{instructions_per_k(name):.0f}",
-             *([f"{cycles(name).registers:.0f}"] * reads), f"{cycles_per_k(name)}", f"{1e3 * row(name)['median_s']:.2f}") for name in names]
-    header = ("kernel", "wavefronts", "shared memory, at least", "scheduler, at least", *(["register reads, at least"] * reads), "recorded",
-              "ms")
-    return Table(header, rows, "Cycles for one k of a warp on each of the four schedulers: shared memory has 4 for each wavefront, a "
-                 f"scheduler one for each instruction. Recorded: N = {N}, {data.readings('closing').label.removeprefix('recorded ')}")
+    rows = [(*_needs(name), *([f"{cycles(name).registers:.0f}"] * reads), *_recorded(name)) for name in names]
+    return Table((*HEADER, *(["register reads, at least"] * reads), "recorded", "ms"), rows, _caption())
+
+
+def _needs(name):
+    return NAMES[name], wavefronts_per_k(name), f"{cycles(name).shared:.0f}", f"{instructions_per_k(name):.0f}"
+
+
+def _recorded(name):
+    return f"{cycles_per_k(name)}", f"{1e3 * row(name)['median_s']:.2f}"
+
+
+def _caption():
+    return ("Cycles for each k: shared memory has 4 for each wavefront, of loads and of stores, and a scheduler one for each instruction. "
+            f"Recorded: N = {N}, at {row('fed')['clock_mhz']} MHz, {data.readings('closing').label.removeprefix('recorded ')}")
 
 
 def gained(before: str, after: str, n: int = N) -> float:
@@ -111,15 +124,13 @@ def gained(before: str, after: str, n: int = N) -> float:
 
 def cycles_per_k(name: str) -> int:
     """Return the recorded cycles of a scheduler for one k of its warp, 64 multiply-adds, at N = 4096."""
-    return round(cycles(name).recorded)
+    return round(recorded_cycles(name))
 
 
 def scoreboard() -> Table:
-    """Return the lesson's kernels with their wavefronts for 64 multiply-adds of a warp's lanes, and their recorded speed at N = 4096."""
-    rows: list[tuple[Any, ...]] = [(NAMES[name], wavefronts_per_k(name), *_speed(name)) for name in SCORED]
-    rows += [(SHARED_OUT, wavefronts_per_k(SHARED_OUT), *_speed(SHARED_OUT)), ("NVIDIA's library, cuBLAS", "", *_speed("cuBLAS"))]
-    return Table(("kernel", "wavefronts per 64 multiply-adds", "ms", "of cuBLAS"), rows, f"N = {N}, {data.readings('closing').label}")
-
-
-def _speed(name: str) -> Iterable[str]:
-    return f"{1e3 * row(name)['median_s']:.2f}", f"{100 * row(name)['ratio']:.0f} %"
+    """Return the lesson's kernels with what 64 multiply-adds of a warp's lanes need at least, and their recorded speed at N = 4096."""
+    rows: list[tuple[Any, ...]] = [(*_needs(name), *_recorded(name)) for name in SCORED]
+    rows += [(SHARED_OUT, wavefronts_per_k(SHARED_OUT), "", "", *_recorded(SHARED_OUT)),
+             ("NVIDIA's library, cuBLAS", "", "", "", *_recorded("cuBLAS"))]
+    shares = [f"{100 * row(name)['ratio']:.0f} %" for name in (*SCORED, SHARED_OUT, "cuBLAS")]
+    return Table((*HEADER, "recorded", "ms", "of cuBLAS"), [(*cells, share) for cells, share in zip(rows, shares, strict=True)], _caption())
