@@ -39,7 +39,7 @@ def law() -> Table:
         for dram in MEMORIES.values():
             row += [f"{promised(stages, dram):,.0f}" if stages > 1 else "–", f"{recorded(stages, dram=dram):,.0f}"]
         rows.append((*row, *(f"{recorded(stages, copies=copies):,.0f}" for copies in ("zeros", "none"))))
-    header = ("stages", "from the L2: the law", "recorded", "from DRAM: the law", "recorded", "product, copies of zeros", "product, no copies")
+    header = ("stages", "from the L2: the law", "recorded", "from DRAM: the law", "recorded", "product, zeros copied", "product, no copies")
     return Table(header, rows, f"Cycles per step, {data.readings('pipeline').label}; medians of nine launches")
 
 
