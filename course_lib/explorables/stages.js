@@ -225,7 +225,7 @@ export const picture = {
   height: (width, text, narrow) => (narrow ? Math.round(0.3 * width + 27 * text) : clamp(0.34 * width, 370, 420)),
   controls: states => [
     { kind: "range", key: "stages", label: "Stages", name: "Stages: steps whose tiles have room in shared memory", min: 1, max: 6, says: values => plural(values.stages, "stage") },
-    { kind: "range", key: "latency", label: "Latency", name: "Latency: how long copies are on their way", min: 0, max: states.latencies.small.length - 1, says: values => { const [cycles, source] = states.latencies[values.product][values.latency]; return `${comma(cycles)} cycles, ${source}`; } },
+    { kind: "range", key: "latency", label: "Copies", name: "Copies: how long those of a step are on their way", min: 0, max: states.latencies.small.length - 1, says: values => { const [cycles, source] = states.latencies[values.product][values.latency]; return `${comma(cycles)} cycles, ${source}`; } },
     { kind: "choice", key: "product", label: "Product", options: Object.entries(states.products).map(([product, [, words]]) => [product, words]) },
   ],
   scene: sceneOf, draw, says, when, describes, hit,

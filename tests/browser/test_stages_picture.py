@@ -8,7 +8,7 @@ from course_lib.explorables.stages import PRODUCTS, STAGES, at, idle_cycles, lat
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = tiles_on_their_way
-NAMES = ("Stages: steps whose tiles have room in shared memory", "Latency: how long copies are on their way")
+NAMES = ("Stages: steps whose tiles have room in shared memory", "Copies: how long those of a step are on their way")
 
 
 def test_steps_by_key_are_the_models_events(opened):

@@ -7,7 +7,6 @@ from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
 MEMORIES = {"the L2": False, "DRAM": True}
-PRODUCTS = {"and ordering copies of zeros": "zeros", "and no copies": "none"}
 
 
 def product_alone(tile: str = SMALL) -> float:
@@ -25,41 +24,47 @@ def promised(stages: int, dram: bool, tile: str = SMALL) -> float:
 
 
 def alone() -> Table:
-    """Return the cycles of a step whose products are left out, of one whose copies bring nothing, and of one without copies."""
+    """Return the cycles of a step whose products are left out, and of one whose copies bring nothing."""
     rows = [(f"copies alone, from {name}", 2, f"{copies_alone(SMALL, dram):,.0f}") for name, dram in MEMORIES.items()]
-    rows += [(f"a product, {words}", 3, f"{recorded(3, copies=copies):,.0f}") for words, copies in PRODUCTS.items()]
+    rows += [("a product, and ordering copies of zeros", 3, f"{product_alone():,.0f}")]
     return Table(("what a step does", "stages", "cycles per step"), rows,
                  f"Tiles of 64 × 64, BK = 16, one block of eight warps per multiprocessor, {data.readings('pipeline').label}")
 
 
 def law() -> Table:
-    """Return, for each number of stages, the cycles per step that the law promises, and those that were recorded."""
+    """Return, for each number of stages, the cycles per step that the law promises, those recorded, and those of products alone."""
     rows = []
     for stages in STAGES:
         row = [str(stages)]
         for dram in MEMORIES.values():
             row += [f"{promised(stages, dram):,.0f}" if stages > 1 else "–", f"{recorded(stages, dram=dram):,.0f}"]
-        rows.append(tuple(row))
-    return Table(("stages", "from the L2: the law", "recorded", "from DRAM: the law", "recorded"), rows,
-                 f"Cycles per step, {data.readings('pipeline').label}; medians of nine launches")
+        rows.append((*row, *(f"{recorded(stages, copies=copies):,.0f}" for copies in ("zeros", "none"))))
+    header = ("stages", "from the L2: the law", "recorded", "from DRAM: the law", "recorded", "product, zeros copied", "product, no copies")
+    return Table(header, rows, f"Cycles per step, {data.readings('pipeline').label}; medians of nine launches")
 
 
 @style.styled
 def law_drawn() -> Picture:
-    """Draw the recorded cycles per step over the number of stages, and as lines the numbers of which the law takes the larger."""
-    ax, told, several = style.axes(width=7.6, height=4.2), [], STAGES[1:]
-    ax.plot(several, [product_alone()] * len(several), color=style.GREY, zorder=1)
-    ax.text(STAGES[-1], product_alone() + 90, f"a product takes {product_alone():,.0f}", ha="right")
+    """Draw over the number of stages the recorded cycles per step, those of copies alone, and the law for both memories."""
+    ax, told, several, product = style.axes(width=7.6, height=4.6), [], STAGES[1:], product_alone()
+    fine = [2 + n / 50 for n in range(201)]
     for (name, dram), colour, marker in zip(MEMORIES.items(), style.CYCLE, style.MARKERS, strict=False):
-        found, beside, way = [recorded(stages, dram=dram) for stages in STAGES], 0.12 * dram - 0.06, copies_alone(SMALL, dram)
-        ax.plot(several, [way / (stages - 1) for stages in several], color=colour, linestyle=("--", ":")[dram], zorder=1)
-        ax.plot([stages + beside for stages in STAGES], found, marker=marker, markersize=9, linestyle="none", color=colour,
+        whole, beside, way = [recorded(stages, dram=dram) for stages in STAGES], 0.12 * dram - 0.06, copies_alone(SMALL, dram)
+        copies = [recorded(stages, product="none", dram=dram) for stages in several]
+        ax.plot(fine, [way / (stages - 1) for stages in fine], color=colour, linewidth=1, alpha=0.6, zorder=1)
+        ax.plot(fine, [max(product, way / (stages - 1)) for stages in fine], color=colour, linestyle=("-", "--")[dram], linewidth=3,
+                zorder=2, label=f"the law, from {name}")
+        ax.plot([stages + beside for stages in STAGES], whole, marker=marker, markersize=9, linestyle="none", color=colour,
                 label=f"recorded, from {name}")          # beside: no point covers another
-        x, y = (3.2, 660) if dram else (2.4, 380)
-        ax.text(x, y, f"{name.removeprefix('the ')}: {way:,.0f} / (stages − 1)", ha="left" if dram else "right")
-        told.append(f"from {name}: " + ", ".join(f"{cycles:,.0f}" for cycles in found))
+        ax.plot([stages + beside for stages in several], copies, marker=marker, markersize=8, linestyle="none", color=colour,
+                markerfacecolor="none", markeredgewidth=1.5, label=f"copies alone, from {name}")
+        ax.text(*((2.6, 820) if dram else (2.1, 110)), f"{way:,.0f} / (stages − 1)")
+        told += [f"{words} from {name}: " + ", ".join(f"{cycles:,.0f}" for cycles in found) for words, found in
+                 (("whole steps", whole), ("copies alone, from two stages on,", copies))]
+    ax.text(1.82, product, f"a product:\n{product:,.0f}", ha="right", va="center")
     ax.set_xticks(STAGES)
     ax.set(xlabel=f"stages\n{data.readings('pipeline').label}", ylabel="cycles per step", ylim=(0, 2200))
     ax.legend(loc="upper right")
-    return render(ax, f"Recorded cycles per step with one to six stages, {'; '.join(told)}. The falling line of DRAM crosses the level "
-                  "line of a product between two and three stages; from there on the points lie near the level line.")
+    return render(ax, f"Recorded cycles per step with one to six stages; {'; '.join(told)}. The law's line of DRAM falls to the level of a "
+                  "product between two and three stages; the L2's is level. The points of whole steps lie near these lines. Copies alone "
+                  "follow the lower branches for a while, then stay at about 420.")

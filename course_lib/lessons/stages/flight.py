@@ -26,7 +26,7 @@ def traced(kernel: str = "dgemm_stages", **parameters: int) -> RunResult:
 
 
 def in_flight(kernel: str = "dgemm_stages", **parameters: int) -> Table:
-    """Return, for each step, how many steps' copies are on their way at its wait, behind it, and while the step is multiplied.
+    """Return, for each step, how many steps' copies may be on their way at its wait, behind it, and while the step is multiplied.
 
     Counted for the first warp of a block, from the copies and waits of its trace.
     """
@@ -37,12 +37,12 @@ def in_flight(kernel: str = "dgemm_stages", **parameters: int) -> Table:
     each = len(reads) // TILES
     rows = [(step, wait.bytes // step_bytes, wait.bytes_left // step_bytes, reads[(step + 1) * each - 1] // step_bytes)
             for step, wait in enumerate(waits)]
-    header = ("step", "on their way at its wait", "still on their way behind it", "on their way during its product")
-    return Table(header, rows, f"{result.kernel.name}: steps whose copies are on their way, counted in the trace of one warp")
+    header = ("step", "at its wait", "behind it", "during its product")
+    return Table(header, rows, f"{result.kernel.name}: steps whose copies may still be on their way, counted in the trace of one warp")
 
 
 def during_products(kernel: str = "dgemm_stages", **parameters: int) -> int:
-    """Return how many steps' copies are on their way during a product, while there is still something to copy."""
+    """Return how many steps' copies may be on their way during a product, while there is still something to copy."""
     return max(row[-1] for row in in_flight(kernel, **parameters).rows)
 
 

@@ -15,10 +15,10 @@ def step_bytes(BM: int, BN: int, BK: int) -> int:
     return 8 * BK * (BM + BN)
 
 
-def bytes_on_the_way(BM: int, BN: int, BK: int, product: float, latency: float) -> int:
-    """Return the bytes that must be on their way by Little's law: those that a product uses up per cycle, times the latency in cycles.
+def bytes_on_the_way(BM: int, BN: int, BK: int, product: float, copies: float) -> int:
+    """Return the bytes that must be on their way by Little's law: those used up per cycle, times the cycles of a step's copies.
 
-    >>> bytes_on_the_way(64, 64, 16, product=1047, latency=1280)
+    >>> bytes_on_the_way(64, 64, 16, product=1047, copies=1280)
     20031
     """
-    return math.ceil(step_bytes(BM, BN, BK) / product * latency)
+    return math.ceil(step_bytes(BM, BN, BK) / product * copies)
