@@ -19,7 +19,7 @@ MOST_TOLD = 18                   # columns whose pieces have room for words
 def draw_piece(ax: Axes, x: int, bottom: int, piece: Piece, left: bool, width: float = 0.84, told: str = "") -> None:
     """Draw a piece in the column of its block, hatched where its sums are left to another block."""
     ax.bar(x, piece.steps, bottom=bottom, width=width, color=style.CYCLE[piece.tile % len(style.CYCLE)], edgecolor=style.INK, linewidth=0.7,
-           hatch="///" if left else None, alpha=0.55 if left else 1.0)
+           hatch="///" if left else None, alpha=0.5 if left else 1.0)
     if told:
         ax.text(x, bottom + piece.steps / 2, told, ha="center", va="center", fontsize=10, color=style.INK, linespacing=1.05,
                 bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.2})

@@ -120,18 +120,20 @@ def describe_turns(found: Sequence[Sequence[Turn]]) -> str:
 
 @style.styled
 def hand_over() -> Picture:
-    """Draw a few tiles on blocks with even shares in time, once when the last block of a tile ends it, once when the first does."""
+    """Draw blocks with even shares in time: the last block of a tile ends it; the first does; and the first, with the loop reversed."""
     tiles, steps, blocks = EXAMPLE
     shared = Sharing(tiles, steps, blocks).by_block
-    ways = {f"the {name} block ends a tile": turns(shared, steps, name == "first") for name in ("last", "first")}
-    figure = Figure(figsize=(9.6, 4.4), dpi=style.DPI, layout="constrained")
+    reverse = [mine[::-1] for mine in shared]
+    panels = {"the last block ends a tile": turns(shared, steps), "the first block ends a tile": turns(shared, steps, first_ends=True),
+              "the first, with the loop reversed": turns(reverse, steps, first_ends=True)}
+    figure = Figure(figsize=(10.8, 4.4), dpi=style.DPI, layout="constrained")
     FigureCanvasAgg(figure)
     told = [f"{tiles} tiles of {steps} k-steps on {blocks} blocks, time from the bottom up; arrows lead to the block that ends a tile."]
-    panels = figure.subplots(1, 2, sharey=True)
-    for ax, (title, found) in zip(panels, ways.items(), strict=True):
+    drawn = figure.subplots(1, len(panels), sharey=True)
+    for ax, (title, found) in zip(drawn, panels.items(), strict=True):
         done = max(turn.end for mine in found for turn in mine)
         draw_turns(found, ax)
         ax.set_title(f"{title[0].upper()}{title[1:]}:\ndone after {done} k-steps", fontsize=13)
-        told.append(f"Where {title}, all are done after {done} k-steps. {describe_turns(found)}")
-    panels[0].set_ylabel("time, in k-steps")
+        told.append(f"{title[0].upper()}{title[1:]}: all are done after {done} k-steps. {describe_turns(found)}")
+    drawn[0].set_ylabel("time, in k-steps")
     return render(figure, " ".join(told))
