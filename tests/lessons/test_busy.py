@@ -321,7 +321,7 @@ def test_recorded_splits():
     assert f"{100 * times.recorded_balance(1025, 648).idle:.1f}" == "2.3"
     at_513 = {row[0]: int(row[-1]) for row in busy.splits_recorded(513).rows}
     assert (min(at_513, key=at_513.get), at_513["5"], at_513["even"]) == ("5", 26, 29)
-    for words in ("37 % fewer k-steps than with whole tiles, and it takes as long", "Here even shares are the fastest",
+    for words in ("37 % fewer k-steps than with whole tiles, and the time is the same", "Here even shares are the fastest",
                   "At 513 five blocks per tile are: 26 µs, and even shares 29"):
         assert words in PROSE
 
@@ -377,7 +377,7 @@ def test_what_waiting_for_a_later_block_takes():
     assert (right["wrong"], first["wrong"], right["blocks"], right["M"], right["N"], right["K"]) == (0, 0, 132, 512, 512, 512)
     ours, theirs = right["median_s"], first["median_s"]
     assert f"ours took {1e3 * ours:.2f} ms and the chain {1e3 * theirs:.0f} ms" in PROSE
-    assert "512 × 512 matrices (1024 tiles of 64 k-steps, 132 blocks)" in PROSE
+    assert "512 × 512 matrices (1024 tiles of 16 × 16, of 64 k-steps each, on 132 blocks)" in PROSE
 
 
 def test_what_was_measured_is_what_is_here():

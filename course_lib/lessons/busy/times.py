@@ -81,11 +81,11 @@ def back_to_513() -> Picture:
     """Draw `four_times` as bars, each with its share of the library's speed."""
     found = four_times()
     said = [f"{micros:.1f} µs" + f", {100 * found[LIBRARY] / micros:.0f} % of cuBLAS" * (name != LIBRARY) for name, micros in found.items()]
-    ax = style.axes(width=9.0, height=3.8)
+    ax = style.axes(width=8.0, height=3.4)
     drawn = ax.barh(list(found), list(found.values()), color=[style.CYCLE[0]] * (len(found) - 1) + [style.GREY], height=0.68)
     ax.bar_label(drawn, said, padding=5, fontsize=13)
     ax.invert_yaxis()
-    ax.set_xlim(0, 1.6 * max(found.values()))
+    ax.set_xlim(0, 1.75 * max(found.values()))
     ours, theirs = (data.readings(name).label for name in ("sharing", "race"))
     note = f"{MADE},\n{ours};\ncuBLAS in another run, {theirs}"
     ax.set_xlabel(f"µs for 513 × 513 matrices, float32\n{note}", fontsize=12)

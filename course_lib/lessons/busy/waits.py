@@ -126,7 +126,7 @@ def hand_over() -> Picture:
     reverse = [mine[::-1] for mine in shared]
     panels = {"the last block ends a tile": turns(shared, steps), "the first block ends a tile": turns(shared, steps, first_ends=True),
               "the first, with the loop reversed": turns(reverse, steps, first_ends=True)}
-    figure = Figure(figsize=(10.8, 4.4), dpi=style.DPI, layout="constrained")
+    figure = Figure(figsize=(9.8, 4.0), dpi=style.DPI, layout="constrained")
     FigureCanvasAgg(figure)
     told = [f"{tiles} tiles of {steps} k-steps on {blocks} blocks, time from the bottom up; arrows lead to the block that ends a tile."]
     drawn = figure.subplots(1, len(panels), sharey=True)
