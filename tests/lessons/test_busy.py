@@ -18,16 +18,17 @@ from course_lib.bench.sharing import ARRIVAL, FIRST_ENDS, FLAG_UP, RIGHT, tile_o
 from course_lib.blank import is_blank
 from course_lib.check import check
 from course_lib.errors import CourseError
+from course_lib.explorables.hand_over import EXAMPLE
 from course_lib.explorables.sharing import SIZES
 from course_lib.kernels import UserKernel
 from course_lib.lessons import busy
 from course_lib.lessons.busy import counts, times
 from course_lib.lessons.busy.counts import shares_of
 from course_lib.lessons.busy.pictures import describe_shares, draw_shares
-from course_lib.lessons.busy.waits import EXAMPLE, draw_turns, turns
 from course_lib.magic import from_cell
 from course_lib.model.busiest_work import balance_of
 from course_lib.model.stream_k import Piece, Sharing, share_begins, sharing, split_k
+from course_lib.model.turns import turns
 from course_lib.run import run
 from course_lib.widgets.compute import evaluate
 from tools import my_course
@@ -240,24 +241,16 @@ def test_the_line_of_k_steps_is_the_pictures_and_the_kernels():
                     "block": "".join(str(block_of[n]) for n in range(tiles * steps))}
 
 
-@pytest.mark.parametrize(("first_ends", "backward", "done", "waits"), [
-    (False, True, 4, {}), (True, True, 10, {0: 6, 1: 6, 2: 5, 3: 3}), (True, False, 4, {})])
-def test_the_picture_of_who_waits_for_whom(first_ends, backward, done, waits):
+@pytest.mark.parametrize(("order", "first_ends", "backward", "done", "waits"), [
+    (0, False, True, 4, {}), (1, True, True, 10, {0: 6, 1: 6, 2: 5, 3: 3}), (2, True, False, 4, {})])
+def test_the_picture_of_who_waits_for_whom(order, first_ends, backward, done, waits):
     tiles, steps, blocks = EXAMPLE
     found = turns(shares_of_even(tiles, steps, blocks, backward), steps, first_ends)
     assert max(turn.end for mine in found for turn in mine) == done
     assert {who: turn.end - turn.computed for who, mine in enumerate(found) for turn in mine if turn.end > turn.computed} == waits
-    ax = draw_turns(found)
-    assert len([text for text in ax.texts if text.get_text() == "waits"]) == len(waits)
-    assert len([text for text in ax.texts if text.get_text() == ""]) == sum(not turn.ends for mine in found for turn in mine) == 4
-
-
-def test_the_three_panels_of_the_picture():
-    told = busy.hand_over().alt
-    assert re.findall(r"all are done after (\d+) k-steps", told) == ["4", "10", "4"]
-    assert "Block 3: tile 3 from 0 to 1, waits until 4, ends it; tile 2 from 4 to 7, leaves its part." in told
-    assert told.endswith("Block 3: tile 2 from 0 to 3, leaves its part; tile 3 from 3 to 4, ends it. "
-                         "Block 4: tile 3 from 0 to 4, leaves its part.")
+    shown = busy.hand_over().states["orders"][order]
+    assert [(turn["block"], turn["tile"], turn["start"], turn["computed"], turn["end"], turn["ends"]) for turn in shown["turns"]] == [
+        (who, turn.piece.tile, turn.start, turn.computed, turn.end, turn.ends) for who, mine in enumerate(found) for turn in mine]
 
 
 @pytest.mark.parametrize(("blocks", "left", "busiest"), [(9, 0, 6), (3, 0, 18), (18, 9, 3), (4, 3, 14), (7, 5, 8)])
