@@ -314,7 +314,7 @@ def test_recorded_splits():
     assert f"{100 * times.recorded_balance(1025, 648).idle:.1f}" == "2.3"
     at_513 = {row[0]: int(row[-1]) for row in busy.splits_recorded(513).rows}
     assert (min(at_513, key=at_513.get), at_513["5"], at_513["even"]) == ("5", 26, 29)
-    for words in ("37 % fewer k-steps than with whole tiles, and the time is the same", "Here even shares are the fastest",
+    for words in ("37 % fewer k-steps than whole tiles, and take as long", "Here even shares are the fastest",
                   "At 513 five blocks per tile are: 26 µs, and even shares 29"):
         assert words in PROSE
 
