@@ -69,8 +69,9 @@ export function sceneOf(values, states, before, at) {
   const { placed, loads } = dispatch(values.share === "split" ? splitPieces(tiles, steps, values.split) : piecesOf(tiles, steps, blocks), states.multiprocessors);
   const busiest = Math.max(...loads), mean = loads.reduce((a, b) => a + b) / loads.length, left = placed.filter(({ last }) => last < steps).length;
   const cycles = ({ BM, BN, BK }) => BM * BN * BK / states.perCycle, cost = cycles(asked.tile);
-  const whole = wanted({ ...values, tile: states.tiles[0].BM, share: "tiles" }, states);                  // the scale is that of whole large tiles, so that columns can be compared
-  const top = Math.max(busiest * cost, Math.ceil(whole.tiles / states.multiprocessors) * whole.steps * cycles(whole.tile));
+  const shown = size => { const whole = wanted({ ...values, size, tile: states.tiles[0].BM, share: "tiles" }, states); return Math.ceil(whole.tiles / states.multiprocessors) * whole.steps * cycles(whole.tile); };
+  const sizes = [values.size, values.size + 1].filter(size => states.sizes[size] - asked.N <= 1);      // the scale is that of whole large tiles, so that columns can be compared, and N and N + 1 have the same
+  const top = Math.max(busiest * cost, ...sizes.map(shown));
   return { ...asked, states, happens, colours: coloursOf(rows, columns), placed, loads, busiest, mean, left, bytes: 4 * left * asked.tile.BM * asked.tile.BN, cost, top, share: values.share, split: values.split, steps: busiest, depth: steps, keeps: old => old?.happens === happens,
     answer: 100 * (1 - mean / busiest), rest: busiest, begin: before && at >= before.steps - EPS ? busiest : 0, seconds: () => SECONDS * cost / top };
 }

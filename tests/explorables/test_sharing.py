@@ -97,6 +97,15 @@ def test_a_tile_is_marked_by_the_slider(page):
     assert (taken, own) == ({"mark": 0}, {})
 
 
+def test_n_and_one_more_have_the_same_scale(page):
+    """So one row of tiles more never makes the columns of the others shorter."""
+    tops = evaluate(page, "(m, {states, values}) => states.sizes.map((_, size) => m.sceneOf({ ...values, size }, states).top)",
+                    {"states": states(), "values": START})
+    found = dict(zip(SIZES, tops, strict=True))
+    assert all(found[N] == found[N + 1] for N in SIZES if N + 1 in SIZES)
+    assert found[1409] > found[1280]
+
+
 def test_where_a_tile_lies(page):
     shapes = [(1, 1), (5, 5), (9, 4), (17, 3), (20, 20)]
     found = evaluate(page, "(m, shapes) => shapes.map(([h, w]) => Array.from({ length: h * w }, (_, i) => m.placeOf(i, h, w)))", shapes)

@@ -14,20 +14,21 @@ from course_lib import data, simt
 from course_lib.bench.choices import judge
 from course_lib.bench.fingerprint import code_only, fingerprint, stale
 from course_lib.bench.race import CONTESTANTS, groups, mean
-from course_lib.bench.sharing import ARRIVAL, FIRST_ENDS, FLAG_UP, RIGHT
+from course_lib.bench.sharing import ARRIVAL, FIRST_ENDS, FLAG_UP, RIGHT, tile_of
 from course_lib.blank import is_blank
 from course_lib.check import check
 from course_lib.errors import CourseError
+from course_lib.explorables.hand_over import EXAMPLE
 from course_lib.explorables.sharing import SIZES
 from course_lib.kernels import UserKernel
 from course_lib.lessons import busy
 from course_lib.lessons.busy import counts, times
 from course_lib.lessons.busy.counts import shares_of
 from course_lib.lessons.busy.pictures import describe_shares, draw_shares
-from course_lib.lessons.busy.waits import EXAMPLE, draw_turns, turns
 from course_lib.magic import from_cell
 from course_lib.model.busiest_work import balance_of
 from course_lib.model.stream_k import Piece, Sharing, share_begins, sharing, split_k
+from course_lib.model.turns import turns
 from course_lib.run import run
 from course_lib.widgets.compute import evaluate
 from tools import my_course
@@ -76,6 +77,9 @@ def test_the_reader_begins_with_three_gaps(mine):
         blanked = gap.sub(f"        {answer}\n", blanked, count=1)
     assert not is_blank(blanked)
     assert check(blanked.partition("\n")[2]).right
+    other = "end = tile * steps;"                # below it nothing is left of the share either
+    assert f"`{other}`" in lecture
+    assert check(CELLS["mine"].partition("\n")[2].replace(answers[2], other)).right
 
 
 @pytest.mark.parametrize(("M", "N", "K"), [(48, 48, 40), (50, 33, 70), (16, 16, 200), (1, 1, 1), (100, 5, 9), (130, 130, 8)])
@@ -120,7 +124,7 @@ def test_what_there_was_to_find_in_the_picture():
     assert (25 * 5, 25 * 6) == (125, 150)
     assert (at(1025, 8).left, at(1025, None).left) == (567, 131)
     for words in ("107 / 132 = 81 %", "8 % is idle", "45 % is idle", "125 blocks, and 5 % is idle", "41 % is idle again",
-                  "3.5 % idle and writes 567 partial sums", "1.1 % idle with 131 partial sums"):
+                  "3.5 % idle and writes 567 partial sums", "1.1 % idle and writes 131"):
         assert words in PROSE
 
 
@@ -154,6 +158,8 @@ def test_the_friends_kernel_is_endless_for_the_simulator():
     report = check(busy.even_with(FIRST_ENDS))
     assert [finding.kind for finding in report.findings] == ["endless"]
     assert "never for a later one" in str(report)
+    assert CELLS["later-waited"] == f'check(busy.even_with("{FIRST_ENDS}"))'
+    assert "With the loop reversed `check` says the same" in PROSE
 
 
 def mirrored():
@@ -235,18 +241,16 @@ def test_the_line_of_k_steps_is_the_pictures_and_the_kernels():
                     "block": "".join(str(block_of[n]) for n in range(tiles * steps))}
 
 
-@pytest.mark.parametrize(("first_ends", "done", "waits"), [(False, 4, {}), (True, 10, {0: 6, 1: 6, 2: 5, 3: 3})])
-def test_the_picture_of_who_waits_for_whom(first_ends, done, waits):
+@pytest.mark.parametrize(("order", "first_ends", "backward", "done", "waits"), [
+    (0, False, True, 4, {}), (1, True, True, 10, {0: 6, 1: 6, 2: 5, 3: 3}), (2, True, False, 4, {})])
+def test_the_picture_of_who_waits_for_whom(order, first_ends, backward, done, waits):
     tiles, steps, blocks = EXAMPLE
-    found = turns(Sharing(tiles, steps, blocks).by_block, steps, first_ends)
+    found = turns(shares_of_even(tiles, steps, blocks, backward), steps, first_ends)
     assert max(turn.end for mine in found for turn in mine) == done
     assert {who: turn.end - turn.computed for who, mine in enumerate(found) for turn in mine if turn.end > turn.computed} == waits
-    ax = draw_turns(found)
-    assert len([text for text in ax.texts if text.get_text() == "waits"]) == len(waits)
-    assert len([text for text in ax.texts if text.get_text() == ""]) == sum(not turn.ends for mine in found for turn in mine) == 4
-    told = busy.hand_over().alt
-    assert f"all are done after {done} k-steps" in told
-    assert "Block 3: tile 3 from 0 to 1, waits until 4, ends it; tile 2 from 4 to 7, leaves its part." in told
+    shown = busy.hand_over().states["orders"][order]
+    assert [(turn["block"], turn["tile"], turn["start"], turn["computed"], turn["end"], turn["ends"]) for turn in shown["turns"]] == [
+        (who, turn.piece.tile, turn.start, turn.computed, turn.end, turn.ends) for who, mine in enumerate(found) for turn in mine]
 
 
 @pytest.mark.parametrize(("blocks", "left", "busiest"), [(9, 0, 6), (3, 0, 18), (18, 9, 3), (4, 3, 14), (7, 5, 8)])
@@ -267,43 +271,70 @@ def test_what_there_was_to_find_with_the_sliders():
     assert [sum(sum(p.steps for p in block) == n for block in deep.by_block) for n in (1, 2)] == [9, 9]
 
 
-def test_the_scoreboard():
+def test_the_race():
     """What is said of the race outlives a new recording of it that comes out alike."""
-    readings, rows = data.readings("race"), {row[0]: row for row in busy.scoreboard().rows}
+    readings, rows = data.readings("race"), {row[0]: row for row in busy.race_with_library().rows}
     assert set(rows) == set(times.RACED)
-    assert int(rows[513][-1].split()[0]) < 100
     squares = groups(readings.rows)["float32 squares"]
     assert len(squares) == 22
     assert mean(squares) == pytest.approx(1.05, abs=0.015)
     assert f"{min(row['ratio'] for row in squares):.2f}" == "0.89"
     assert len(CONTESTANTS["float32"][2]) == 9
-    assert f"{1 - (513 / 576) ** 2:.0%}" == "21%"
-    small, = (row["parameters"] for row in squares if row["N"] == 513)
-    assert (small["BM"], small["BN"]) == (64, 64)
     rows = [row for row in judge(data.readings("tried"), data.readings("choices")) if row["dtype"] == "float32"]
     chosen, over = (np.exp(np.mean(np.log([row[key] for row in rows]))) for key in ("to_library", "ratio"))
     assert (len(rows), f"{chosen / over:.2f}") == (12, "0.94")
     for words in ("geometric mean of the ratios is 1.05, and the least is 0.89", "the course tried nine tiles",
-                  "twelve products of other shapes, which a seed drew, the fastest that was tried reached 0.94", "we still lose",
-                  "21 % of what our tiles of 64 × 64"):
+                  "twelve products of other shapes, which a seed drew, the fastest that was tried reached 0.94 in the geometric mean"):
         assert words in PROSE
 
 
 def test_recorded_shares():
     rows = {row[0]: row for row in busy.shares_recorded().rows}
-    steps, large, small = ({N: float(row[i].split("(")[1][:-1]) for N, row in rows.items()} for i in (1, 2, 3))
-    assert (steps[1409], large[1409]) == (1.8, 1.6)
-    assert (steps[2048], large[2048], small[2048]) == (1, 1, 1)
-    assert (rows[513][1], large[513]) == ("65 → 13 (5.0)", 2.1)
-    assert (rows[513][2].split(" (")[0], rows[513][3].split(" (")[0]) == ("61 → 29", "19 → 17")
-    assert all(0.8 < large[N] / steps[N] < 1.1 for N in rows if N > 513)
-    assert large[513] / steps[513] < 0.5
+    steps, micros = ({N: float(row[i].split("(")[1][:-1]) for N, row in rows.items()} for i in (1, 2))
+    assert (steps[1409], micros[1409]) == (1.8, 1.6)
+    assert (steps[2048], micros[2048]) == (1, 1)
+    assert (steps[513], micros[513]) == (5.0, 2.1)
+    assert all(0.8 < micros[N] / steps[N] < 1.1 for N in rows if N > 513), "the lecture's: times nearly follow k-steps"
+    assert rows[1025][2] == "112 → 78 (1.4)"
     assert 256 / (2 * 132) > 0.95, "at 2048 the waves were nearly full"
-    five = times.time_of(513, "5")
-    assert (five["blocks"], times.busiest_steps(513, five["blocks"]), f"{1e6 * five['median_s']:.0f}") == (125, 13, "26")
     assert {row["wrong"] for row in data.readings("sharing").find(kind="time")} == {0}
     for words in ("1.8 times fewer k-steps at 1409, and the kernel is 1.6 times as fast", "five times fewer k-steps make it only 2.1 times",
-                  "leave 13 k-steps to the busiest, and they take 26 µs instead of 29", "64 × 64 take 19 µs, and even shares of them 17"):
+                  "There whole tiles take 112 µs, and even shares 78"):
+        assert words in PROSE
+
+
+def test_recorded_splits():
+    """At 1025 eight blocks per tile leave almost nothing idle, and are no faster than whole tiles; at 513 five are the fastest."""
+    table = busy.splits_recorded(1025)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert "not each by itself as in the picture" in table.caption
+    assert (rows["1"], rows["8"], rows["even"]) == ((81, 129, 0, "112"), (648, 81, 643, "112"), (132, 80, 131, "78"))
+    assert f"{1 - 81 / 129:.0%}" == "37%"
+    assert min(rows, key=lambda share: int(rows[share][-1])) == "even"
+    assert f"{100 * times.recorded_balance(1025, 648).idle:.1f}" == "2.3"
+    at_513 = {row[0]: int(row[-1]) for row in busy.splits_recorded(513).rows}
+    assert (min(at_513, key=at_513.get), at_513["5"], at_513["even"]) == ("5", 26, 29)
+    for words in ("37 % fewer k-steps than whole tiles, and take as long", "Here even shares are the fastest",
+                  "At 513 five blocks per tile are: 26 µs, and even shares 29"):
+        assert words in PROSE
+
+
+def test_the_bars_that_lead_back_to_513():
+    """Two runs are compared: the kernel that both timed took as long in both."""
+    found = times.four_times()
+    large, even, small, both, library = found.values()
+    assert [f"{library / micros:.0%}" for micros in (large, even, small, both)] == ["25%", "52%", "80%", "90%"]
+    assert (f"{large / even:.1f}", f"{small / both:.1f}") == ("2.1", "1.1")
+    row = times.raced(513)
+    assert (row["parameters"]["BM"], row["parameters"]["BN"], row["parameters"]["blocks"]) == (64, 64, 132)
+    assert tile_of("64 × 64").items() <= row["parameters"].items()
+    assert f"{1e6 * row['ours']:.1f}" == "16.4"
+    assert 1e6 * row["ours"] == pytest.approx(both, rel=0.02)
+    assert f"{100 * times.recorded_balance(513, 81, '64 × 64').idle:.0f}" == "39"
+    assert [f"{1 - (513 / (side * math.ceil(513 / side))) ** 2:.0%}" for side in (128, 64)] == ["36%", "21%"]
+    assert "64 × 64, even shares: 16.6 µs, 90 % of cuBLAS" in busy.back_to_513().alt
+    for words in ("the kernel of the last blue bar took 16.4 µs", "large tiles 2.1 times as fast, and small ones 1.1 times",
+                  "leave 39 % idle instead of 81 %", "21 % of what they compute lies outside C instead of 36 %"):
         assert words in PROSE
 
 
@@ -338,7 +369,8 @@ def test_what_waiting_for_a_later_block_takes():
     right, first = (data.readings("sharing").find(kind="waits", variant=name)[0] for name in (RIGHT, FIRST_ENDS))
     assert (right["wrong"], first["wrong"], right["blocks"], right["M"], right["N"], right["K"]) == (0, 0, 132, 512, 512, 512)
     ours, theirs = right["median_s"], first["median_s"]
-    assert f"our way took {1e3 * ours:.2f} ms and the friend's {1e3 * theirs:.0f} ms" in PROSE
+    assert f"ours took {1e3 * ours:.2f} ms and the chain {1e3 * theirs:.0f} ms" in PROSE
+    assert "512 × 512 matrices (1024 tiles of 16 × 16, of 64 k-steps each, on 132 blocks)" in PROSE
 
 
 def test_what_was_measured_is_what_is_here():

@@ -16,10 +16,10 @@ SMALL_TILE = {"BM": 32, "BN": 32, "WM": 16, "WN": 32, "TM": 4, "TN": 4, "WIDE": 
 MOST_TOLD = 18                   # columns whose pieces have room for words
 
 
-def draw_piece(ax: Axes, x: int, bottom: int, piece: Piece, left: bool, width: float = 0.84, told: str = "") -> None:
+def draw_piece(ax: Axes, x: int, bottom: int, piece: Piece, left: bool, told: str) -> None:
     """Draw a piece in the column of its block, hatched where its sums are left to another block."""
-    ax.bar(x, piece.steps, bottom=bottom, width=width, color=style.CYCLE[piece.tile % len(style.CYCLE)], edgecolor=style.INK, linewidth=0.7,
-           hatch="///" if left else None, alpha=0.55 if left else 1.0)
+    ax.bar(x, piece.steps, bottom=bottom, width=0.84, color=style.CYCLE[piece.tile % len(style.CYCLE)], edgecolor=style.INK, linewidth=0.7,
+           hatch="///" if left else None, alpha=0.5 if left else 1.0)
     if told:
         ax.text(x, bottom + piece.steps / 2, told, ha="center", va="center", fontsize=10, color=style.INK, linespacing=1.05,
                 bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.2})
@@ -41,7 +41,7 @@ def draw_shares(shared: Sequence[Sequence[Piece]], steps: int, ax: Axes | None =
         bottom = 0
         for piece in mine:
             told = f"tile {piece.tile}\n{piece.first} … {piece.last - 1}" if piece.steps > 1 else f"tile {piece.tile}: {piece.first}"
-            draw_piece(ax, x, bottom, piece, piece.last < steps, told=told if len(shared) <= MOST_TOLD else "")
+            draw_piece(ax, x, bottom, piece, piece.last < steps, told if len(shared) <= MOST_TOLD else "")
             bottom += piece.steps
     ax.set(xlabel="block", ylabel="k-steps", xlim=(-0.6, len(shared) - 0.4))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
