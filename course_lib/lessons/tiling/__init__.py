@@ -9,6 +9,6 @@ from course_lib.lessons.tiling.races import race, without_last_barrier
 from course_lib.lessons.tiling.times import faster, gains, limits, scoreboard, slides, traffic
 
 __all__ = [
-    "beside_naive", "faster", "gains", "limits", "overtaking", "plan", "race", "scoreboard", "sectors_per_multiply_add", "side_by_side", "slides",
-    "tile_and_loads", "traffic", "without_last_barrier",
+    "beside_naive", "faster", "gains", "limits", "overtaking", "plan", "race", "scoreboard", "sectors_per_multiply_add", "side_by_side",
+    "slides", "tile_and_loads", "traffic", "without_last_barrier",
 ]

@@ -23,8 +23,10 @@ def tile_and_loads(result: RunResult) -> tuple[Axes, str]:
     for place, rows, columns, name, sectors in ((0, REFERENCE, REFERENCE, "to compare", _sixteen(N)), (1, BM, BN, "now", now)):
         _tile(ax, place * (1 + gap), rows, columns, room)
         ax.text(place * (1 + gap), -0.07, f"{rows} × {columns}, {name}", fontsize=14, va="bottom", weight="bold")
-        ax.text(place * (1 + gap), 1.06, f"area {rows * columns:,}: multiply-adds\nedges {rows} + {columns} = {rows + columns}: loads\n"
-                                         f"{rows + columns} loads / {rows * columns:,} / 8 = {sectors:.4f}\nsectors per multiply-add", fontsize=12, va="top", linespacing=1.4)
+        area, edges = rows * columns, rows + columns
+        ax.text(place * (1 + gap), 1.06, f"area {area:,}: multiply-adds\nedges {rows} + {columns} = {edges}: loads\n"
+                                         f"{edges} loads / {area:,} / 8 = {sectors:.4f}\n"
+                                         "sectors per multiply-add", fontsize=12, va="top", linespacing=1.4)
     ax.set(xlim=(-0.04, 2 * (1 + gap)), ylim=(1.5, -0.24), aspect="equal")
     ax.axis("off")
     return ax, (f"Tiles of C to scale. {REFERENCE} × {REFERENCE}: {_words(REFERENCE, REFERENCE)}. Now {BM} × {BN}: {_words(BM, BN)}. "

@@ -10,9 +10,10 @@ T, TX, TY = 16, 3, 5                           # threads along a side of a block
 ALT = ("C lies at the bottom right, A to its left and B above it, each cut into 4 × 4 tiles. One tile of C is marked: it belongs to one "
        "block. To compute it, the block needs the four tiles of A to its left and the four tiles of B above it. One tile of A and one of B "
        "are filled: they are in shared memory now. Arrows say that next the tile of A moves one to the right and the tile of B one down. "
-       f"A dot in each of these three tiles, in column {TX} and row {TY} of its 16, is thread ({TX}, {TY}): what it loads of A and of B, and what it computes of C.")
+       f"A dot in each of these three tiles, in column {TX} and row {TY} of its 16, is thread ({TX}, {TY}): what it loads of A and of B, "
+       "and what it computes of C.")
 KEY = ("green: one block's tile of C\nblue: in shared memory now\nstriped: before and after\n"
-       f"dots: thread ({TX}, {TY}) loads one of A\nand one of B, and computes one of C")
+       f"dots: thread ({TX}, {TY}) loads\none of A and one of B,\nand computes one of C")
 
 
 @style.styled
