@@ -27,12 +27,22 @@ from course_lib.simt.errors import (
 from course_lib.simt.host.ahead import prepare_runtime, translate_ahead
 from course_lib.simt.host.images import Surface, Texture
 from course_lib.simt.launch import launch
-from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
+from course_lib.simt.report import (
+    BarrierMeeting,
+    DeviceArray,
+    Hazard,
+    LostAlignment,
+    ProductFinding,
+    Report,
+    SharedVariable,
+    StrayShuffle,
+    TraceRecord,
+)
 
 __all__ = [
     "AssertionFailed", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "InactiveLane",
     "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "Misaligned", "OutOfBounds",
-    "PartialWarp", "PtxSyntaxError", "Report", "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded", "StrayShuffle",
+    "PartialWarp", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded", "StrayShuffle",
     "Surface", "Texture",
     "TraceRecord", "UnsupportedInstruction", "launch", "prepare_runtime", "translate_ahead",
 ]

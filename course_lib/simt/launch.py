@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError, SimtError
-from course_lib.simt.host import build, counters, faults, heap, influence, limits, output, results, together
+from course_lib.simt.host import build, counters, faults, heap, influence, limits, output, products, results, together
 from course_lib.simt.host.arguments import Arguments, listed
 from course_lib.simt.host.limits import Extent, Progress, TracedWarp, WarpOrder
 from course_lib.simt.host.memory import aligned, spare, up
 from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
 from course_lib.simt.isa import special
 from course_lib.simt.passes import calls
+from course_lib.simt.ptx.ir import Kind
 from course_lib.simt.report import Report
 from course_lib.simt.runtime import abi
 
@@ -113,7 +114,8 @@ class Execution:
         self.order, self.interleaved = limits.warp_sequence(warp_order, self.warps), warp_order == "interleaved"
         copies = any(t.function == "copy_async" for t in self.program.tensors.values())
         named = any(b.counted for b in self.program.barriers.values())
-        exact = self.trace[1] or self.interleaved or racecheck and (copies or named)  # both are beyond a barrier's epoch
+        groups = Kind.WARPGROUP in self.program.of_kind
+        exact = self.trace[1] or self.interleaved or racecheck and (copies or named or groups)  # all are beyond a barrier's epoch
         self.uniform = None if exact else kernel.uniform(bool(racecheck))
         self.launch = self._describe_launch()
         self.launch.last_first = bool(last_block_first)
@@ -210,6 +212,8 @@ class Execution:
         worker.sites = self.pin(sites)
         if any(t.function == "copy_async" for t in self.program.tensors.values()):
             worker.queues = self.pin(aligned(ctypes.sizeof(abi.Queue) * self.warps))
+        if Kind.WARPGROUP in self.program.of_kind:
+            worker.products = products.make(self, self.racecheck)
         hazards = (abi.Hazard * abi.MAX_HAZARDS)()
         worker.hazards = self.pin(hazards)
         limit = TRACE_RECORDS if self.trace[1] and (not self.together or number in self.trace[0][::2]) else 0

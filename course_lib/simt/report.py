@@ -106,6 +106,41 @@ class Hazard:
 
 
 @dataclass(frozen=True)
+class ProductFinding:
+    """What the rules of `wgmma` ask for and a kernel lacks, though its result may be right.
+
+    `kind` is "proxy" (shared memory written at the first line is read by the product at the second, and no `fence.proxy.async` stands
+    between them), "pending" (the second line uses registers of the product at the first, which no wait has covered) or "unfenced" (the
+    first line uses registers of the product at the second, and no `wgmma.fence` stands between them; one line: there was none at all).
+    One entry per kind and pair of lines: the first example, and in `count` how many there were.
+    """
+
+    kind: str
+    first_line: int
+    second_line: int
+    first_thread: Index
+    second_thread: Index
+    block: Index
+    count: int
+    first_header: str = ""
+    second_header: str = ""
+
+    def __str__(self) -> str:
+        here, there = where(self.first_line, self.first_header), where(self.second_line, self.second_header)
+        times = f"block {self.block}, {self.count} time{'s' if self.count != 1 else ''}"
+        if self.kind == "proxy":
+            return (f"thread {self.first_thread} writes shared memory at {here}, and the product at {there} may read what was there before "
+                    f"({times}). wgmma reads by the async proxy: after the write and before the barrier, put fence.proxy.async.shared::cta.")
+        if self.kind == "pending":
+            return (f"{there} uses registers of the product at {here}, which may still be under way ({times}). Put wgmma.commit_group "
+                    "behind the product, and wgmma.wait_group before that line.")
+        if self.first_line == self.second_line and self.first_header == self.second_header:
+            return f"the product at {here} is the first, and no wgmma.fence stands before it ({times}). Put one there."
+        return (f"{here} uses registers of the product at {there}, and nothing says that it has done so ({times}). Put wgmma.fence "
+                "between the two.")
+
+
+@dataclass(frozen=True)
 class LostAlignment:
     """A shared variable that does not lie where its alignment asks for it.
 
@@ -224,6 +259,7 @@ class Report:
     unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
     unfreed_bytes: int = 0
     stray_shuffles: tuple[StrayShuffle, ...] = ()
+    products: tuple[ProductFinding, ...] = ()
     symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
 
     @functools.cached_property

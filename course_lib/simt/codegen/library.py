@@ -14,7 +14,8 @@ from course_lib.simt.runtime import abi
 from course_lib.toolchain import disk
 
 PARTS = ("structures", "counting", "patterns", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control", "barriers",
-         "heap", "calls", "queue", "async", "images", "fused", "tensor", "products", "schedule")
+         "heap", "calls", "queue", "async", "images", "fused", "tensor", "products", "descriptors", "wideproducts", "readers", "warpgroup",
+         "groupwaits", "schedule")
 _runtimes: list["Runtime"] = []
 _lock = native.fork_safe_lock()
 

@@ -9,10 +9,11 @@ import numpy as np
 from course_lib.simt.host import counters, faults, lane_faults, levels
 from course_lib.simt.host.running import Running
 from course_lib.simt.ptx.ir import Imm, Instruction
-from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
+from course_lib.simt.report import BarrierMeeting, Hazard, LostAlignment, ProductFinding, Report, SharedVariable, StrayShuffle, TraceRecord
 from course_lib.simt.runtime import abi
 
 MEETING, STRAY = "meeting", "stray"  # what the runtime notes among the hazards and is none
+PRODUCTS = ("proxy", "pending", "unfenced")
 RECORD = np.dtype(abi.Record)
 
 
@@ -26,7 +27,7 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
                   meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
-                  unfreed[0], unfreed[1], stray_shuffles(run), run.program.entry)
+                  unfreed[0], unfreed[1], stray_shuffles(run), products(run), run.program.entry)
 
 
 def noted(run: Running) -> set[str]:
@@ -36,13 +37,19 @@ def noted(run: Running) -> set[str]:
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
     """Return the accesses to shared memory that nothing puts in order."""
-    return tuple(h for h in logged(run) if h.kind not in (MEETING, STRAY))
+    return tuple(h for h in logged(run) if h.kind not in (MEETING, STRAY, *PRODUCTS))
 
 
 def meetings(run: Running) -> tuple[BarrierMeeting, ...]:
     """Return the barriers of two lines at which warps of one block met."""
     return tuple(BarrierMeeting(h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count)
                  for h in logged(run) if h.kind == MEETING)
+
+
+def products(run: Running) -> tuple[ProductFinding, ...]:
+    """Return what products of warpgroups lack."""
+    return tuple(ProductFinding(h.kind, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count, h.first_header,
+                                h.second_header) for h in logged(run) if h.kind in PRODUCTS)
 
 
 def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:

@@ -35,12 +35,16 @@ __device__ __forceinline__ bool unordered(const Worker* k, const Warp* w, u32 me
     return other != w->index || sync == w->sync;
 }
 
-enum { IN_FLIGHT = 2 };             // mark in Cell.written: an asynchronous copy goes there that has not been waited for
+enum { IN_FLIGHT = 2, BY_GENERIC = 4 };   // marks in Cell.written: an asynchronous copy goes there that has not been waited for; the async
+                                          // proxy may read older bytes
 enum { BY_ATOMIC = 0x80000000u };   // mark in Cell.write_access; atomics are ordered among themselves
+
+__device__ void check_readers(Worker* k, const Warp* w, u64 granule, u32 me, u32 access, u64 address);   // those of wgmma
 
 // An atomic reads and writes; it races with plain accesses alone.
 __device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
     k->cells_used = 1;
+    if (k->products) check_readers(k, w, c - (Cell*)k->shadow, me, access, address);
     if (!((u32*)k->epochs)[c - (Cell*)k->shadow]) log_hazard(k, UNINITIALISED, access, access, me, me, address);
     if (!(c->write_access & BY_ATOMIC) && unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
         log_hazard(k, WAW, c->write_access, access, c->writer, me, address);
@@ -48,7 +52,7 @@ __device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32
         log_hazard(k, WAR, c->read_access, access, c->reader, me, address);
     else if (unordered(k, w, me, c->reader2, c->read_epoch, c->read_sync2))
         log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
-    c->written = 1;
+    c->written = 1 | BY_GENERIC;
     c->writer = me;
     c->write_epoch = ((u32*)k->epochs)[c - (Cell*)k->shadow] = k->epoch + 1;
     c->write_sync = w->sync;
@@ -62,13 +66,14 @@ __device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 s
         return;
     }
     if (store) {
+        if (k->products) check_readers(k, w, c - (Cell*)k->shadow, me, access, address);
         if (!same && unordered(k, w, me, c->writer, c->write_epoch, c->write_sync))
             log_hazard(k, WAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
         if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
             log_hazard(k, WAR, c->read_access, access, c->reader, me, address);
         else if (unordered(k, w, me, c->reader2, c->read_epoch, c->read_sync2))
             log_hazard(k, WAR, c->read_access2, access, c->reader2, me, address);
-        c->written = 1;
+        c->written = 1 | BY_GENERIC;
         c->writer = me;
         c->write_epoch = ((u32*)k->epochs)[c - (Cell*)k->shadow] = k->epoch + 1;
         c->write_sync = w->sync;
