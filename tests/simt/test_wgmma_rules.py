@@ -8,8 +8,10 @@ from course_lib import simt
 
 POISON = 0x7FFF7FFF
 FORM = "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16"
-HEAD = wgmma_kernels.HELPERS + wgmma_kernels.operation(FORM, 4, "f", (1, 1, 0, 0))
-HEAD += wgmma_kernels.operation(FORM, 4, "f", (1, 1, 0), from_registers=True).replace("multiply", "multiply_registers")
+HEAD = wgmma_kernels.HELPERS + f"""      // a macro, so that each product has the line on which it stands
+#define multiply(d, a, b, accumulate) asm volatile("{{ .reg .pred p; setp.ne.b32 p, %6, 0; {FORM} {{%0, %1, %2, %3}}, %4, %5, p, 1, 1, 0, 0; }}" \\
+    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(a), "l"(b), "r"(accumulate))
+"""
 BODY = """
 extern "C" __global__ void __launch_bounds__(256) k(const uint4* A, const uint4* B, float* D, int twice) {
     __shared__ __align__(128) uint4 a[128], b[16];
@@ -29,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(256) k(const uint4* A, const uint4*
     COMMIT;
     WAIT(0);                            // second wait
     __syncthreads();                    // behind
-    b[t % 16] = make_uint4(t, 0, 0, 0); // overwrite
+    if (t % 128 < 16) b[t % 128] = make_uint4(t, 0, 0, 0); // overwrite
     for (int i = 0; i < 4; ++i) D[4 * t + i] = d[i];
 }
 """
@@ -116,7 +118,7 @@ def test_the_accumulators_are_poison_until_the_wait():
 
 def test_operands_are_read_when_the_wait_asks_for_them():
     """An early overwrite shows, and is a hazard."""
-    text = HEAD + BODY.replace("WAIT(0);                            // second wait", "b[t % 16] = make_uint4(0, 0, 0, 0); WAIT(0);  // second wait")
+    text = HEAD + BODY.replace("WAIT(0);                            // second wait", "if (t % 128 < 16) b[t % 128] = make_uint4(0, 0, 0, 0); WAIT(0);  // second wait")
     product, D, report = launch(text, racecheck=True)
     assert not right(D, product)
     assert {(h.kind, h.first_line, h.second_line) for h in report.hazards} >= {("WAR", line(text, "second product"), line(text, "second wait"))}
@@ -133,12 +135,12 @@ def test_one_warp_that_has_waited_may_let_others_overwrite():
     """A second warpgroup writes behind a barrier to which only one warp of the first has come, as kernels do with a barrier in memory."""
     text = HEAD + BODY.replace("    a[t] = A[t];", """    if (t >= 128) {
         asm volatile("bar.sync 1, 160;" ::: "memory");
-        b[t % 16] = make_uint4(t, 0, 0, 0);     // producer
+        if (t % 128 < 16) b[t % 128] = make_uint4(t, 0, 0, 0);     // producer
         return;
     }
     a[t] = A[t];""").replace("__syncthreads();\n", 'asm volatile("bar.sync 2, 128;" ::: "memory");\n', 1).replace(
         "    __syncthreads();                    // behind\n", """    if (t < 32) asm volatile("bar.ARRIVE 1, 160;" ::: "memory");
-    WRITE""").replace("b[t % 16] = make_uint4(t, 0, 0, 0); // overwrite", "")
+    WRITE""").replace("if (t % 128 < 16) b[t % 128] = make_uint4(t, 0, 0, 0); // overwrite", "")
     right_one = text.replace("ARRIVE", "arrive").replace("WRITE", "")
     product, D, report = launch(right_one, block=256, racecheck=True)
     assert right(D, product)
@@ -214,7 +216,7 @@ def test_another_architecture_has_no_wgmma():
 
 
 REGISTERS = """
-extern "C" __global__ void __launch_bounds__(384) k(int* y) {
+extern "C" __global__ void __launch_bounds__(384, BLOCKS) k(int* y) {
     __shared__ int order;
     if (threadIdx.x == 0) order = 0;
     __syncthreads();
@@ -229,12 +231,12 @@ extern "C" __global__ void __launch_bounds__(384) k(int* y) {
 """
 
 
-def run_registers(**defines):
+def run_registers(arch="sm_90a", **defines):
     text = REGISTERS
-    for name, value in defines.items():
+    for name, value in {**defines, "BLOCKS": 1}.items():
         text = text.replace(name, str(value))
     y = np.zeros(384, np.int32)
-    simt.launch(text, "k", 1, 384, [y], arch="sm_90a")
+    simt.launch(text, "k", 1, 384, [y], arch=arch)
     return y
 
 
@@ -244,11 +246,15 @@ def test_registers_are_waited_for():
     assert (y[256:] < 128).all()
 
 
+def test_without_a_limit_the_assembler_ignores_setmaxnreg():
+    assert sorted(run_registers(UP=240, DOWN=40, **{", BLOCKS": ""})[:256]) == list(range(256))
+
+
 def test_registers_that_nobody_gives():
     with pytest.raises(simt.DivergentBarrier, match="registers a thread that nobody gives back") as caught:
         run_registers(UP=240, DOWN=40)
     assert caught.value.line == line(REGISTERS, "inc")
     with pytest.raises(simt.InvalidOperand, match=r"asks for 160 registers, and the thread has 168"):
-        run_registers(UP=160, DOWN=40)
+        run_registers("compute_90a", UP=160, DOWN=40)       # the assembler would begin with 160, and refuse the next
     with pytest.raises(simt.InvalidOperand, match=r"asks for 200 registers, and the thread has 168"):
-        run_registers(UP=168, DOWN=200)
+        run_registers("compute_90a", UP=168, DOWN=200)

@@ -255,11 +255,16 @@ def most_threads(function: Function) -> int:
 
 
 def most_registers(function: Function) -> int:
-    """Return how many registers a thread may have by the kernel's own declaration; 0 where it declares neither them nor its threads."""
-    if "maxnreg" in function.directives:
-        return function.directives["maxnreg"][0]
-    bounded = "maxntid" in function.directives or "reqntid" in function.directives
-    return min(arch.MAX_REGISTERS_PER_BLOCK // most_threads(function) // 8 * 8, 255) if bounded else 0
+    """Return how many registers a thread may have by the kernel's own declaration; 0 where it does not say how many.
+
+    `__launch_bounds__` needs both its numbers for that: with threads alone, ptxas 13.5 ignores `setmaxnreg` and says so.
+    """
+    told = function.directives
+    if "maxnreg" in told:
+        return told["maxnreg"][0]
+    if "minnctapersm" not in told or not {"maxntid", "reqntid"} & told.keys():
+        return 0
+    return min(arch.MAX_REGISTERS_PER_BLOCK // (most_threads(function) * told["minnctapersm"][0]) // 8 * 8, 255)
 
 
 def refuse_unknown(ins: Instruction) -> None:
