@@ -42,7 +42,6 @@ from course_lib.simt.report import (
 __all__ = [
     "AssertionFailed", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard", "InactiveLane",
     "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "Misaligned", "OutOfBounds",
-    "PartialWarp", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded", "StrayShuffle",
-    "Surface", "Texture",
-    "TraceRecord", "UnsupportedInstruction", "launch", "prepare_runtime", "translate_ahead",
+    "PartialWarp", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded",
+    "StrayShuffle", "Surface", "Texture", "TraceRecord", "UnsupportedInstruction", "launch", "prepare_runtime", "translate_ahead",
 ]

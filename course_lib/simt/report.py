@@ -109,10 +109,9 @@ class Hazard:
 class ProductFinding:
     """What the rules of `wgmma` ask for and a kernel lacks, though its result may be right.
 
-    `kind` is "proxy" (shared memory written at the first line is read by the product at the second, and no `fence.proxy.async` stands
-    between them), "pending" (the second line uses registers of the product at the first, which no wait has covered) or "unfenced" (the
-    first line uses registers of the product at the second, and no `wgmma.fence` stands between them; one line: there was none at all).
-    One entry per kind and pair of lines: the first example, and in `count` how many there were.
+    `kind`: "proxy" (the product at the second line reads what the first line wrote, without a `fence.proxy.async` between them), "pending"
+    (the second line uses registers of the product at the first, without a wait) or "unfenced" (the first line uses registers of the product
+    at the second, without a `wgmma.fence` between them; one line: there was none at all). `count`: how often.
     """
 
     kind: str
@@ -130,14 +129,12 @@ class ProductFinding:
         times = f"block {self.block}, {self.count} time{'s' if self.count != 1 else ''}"
         if self.kind == "proxy":
             return (f"thread {self.first_thread} writes shared memory at {here}, and the product at {there} may read what was there before "
-                    f"({times}). wgmma reads by the async proxy: after the write and before the barrier, put fence.proxy.async.shared::cta.")
+                    f"({times}). wgmma reads by the async proxy: put fence.proxy.async.shared::cta between the write and the barrier.")
         if self.kind == "pending":
-            return (f"{there} uses registers of the product at {here}, which may still be under way ({times}). Put wgmma.commit_group "
-                    "behind the product, and wgmma.wait_group before that line.")
-        if self.first_line == self.second_line and self.first_header == self.second_header:
-            return f"the product at {here} is the first, and no wgmma.fence stands before it ({times}). Put one there."
-        return (f"{here} uses registers of the product at {there}, and nothing says that it has done so ({times}). Put wgmma.fence "
-                "between the two.")
+            return f"{there} uses registers of the product at {here} ({times}). Put wgmma.commit_group and wgmma.wait_group between the two."
+        if here == there:
+            return f"no wgmma.fence stands before the product at {here} ({times}). Put one there."
+        return f"{here} uses registers of the product at {there} ({times}). Put wgmma.fence between the two."
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from course_lib import gpu, simt, toolchain
 KERNELS = Path(__file__).parent / "kernels" / "sm_90a"
 FORMS = {name: (f"wgmma.mma_async.sync.aligned.m64n8k{k}.{out}.{a}.{b}", literals, 2 if out == "f16" else 4)
          for k, literals, out, a, b in (
-             (16, ", 1, 1, 0, 0", "f32", "f16", "f16"), (16, ", 1, 1, 0, 0", "f16", "f16", "f16"), (16, ", -1, 1, 0, 0", "f32", "bf16", "bf16"),
+             (16, ", 1, 1, 0, 0", "f32", "f16", "f16"), (16, ", 1, 1, 0, 0", "f16", "f16", "f16"),
+             (16, ", -1, 1, 0, 0", "f32", "bf16", "bf16"),
              (8, ", 1, 1", "f32", "tf32", "tf32"), (32, ", 1, 1", "f32", "e4m3", "e4m3"), (32, ", 1, -1", "f32", "e5m2", "e4m3"),
              (32, ", 1, 1", "f16", "e5m2", "e5m2"), (32, "", "s32", "s8", "u8"))
          for name in (f"{out}.{a}.{b}",)}

@@ -271,7 +271,7 @@ def warpgroup(form, name, parts, operands):
     if parts[0] != "mma_async":
         return f"{form}{' 168' if name == 'setmaxnreg' else ' 0' if 'wait_group' in parts else ''};"
     n = int(re.search(r"m64n(\d+)", form)[1])
-    d = registers(n // 4 if "f16" == parts[-3] else n // 2, "b32", 100)
+    d = registers(n // 4 if parts[-3] == "f16" else n // 2, "b32", 100)
     a = registers(4, "b32", 10) if "{a}" in operands else "%d8"
     literals = (", 1", ", 1", ", 0", ", 0")[:operands.count("imm")]
     return (f"shr.u64 %d8, %d15, 4;\n{form} {d}, {a}, %d8, %p1{''.join(literals)};\n"

@@ -24,7 +24,8 @@ def run(rows):
     executed = 0
     for first in range(0, len(rows), TOGETHER):
         part = rows[first:first + TOGETHER]
-        report = simt.launch(coverage_examples.kernel(part), "k", 1, coverage_examples.threads(part), coverage_examples.arguments(), workers=1)
+        text, threads = coverage_examples.kernel(part), coverage_examples.threads(part)
+        report = simt.launch(text, "k", 1, threads, coverage_examples.arguments(), workers=1)
         executed += report.counters["smsp__inst_executed.sum"]
     return executed
 

@@ -7,7 +7,7 @@ import wgmma_model as model
 
 from course_lib import simt
 
-OUT = {"f32": (np.uint32, 2), "f16": (np.uint16, 4), "s32": (np.uint32, 2)}      # bits of D's elements, of which a register holds 4 / that many
+OUT = {"f32": (np.uint32, 2), "f16": (np.uint16, 4), "s32": (np.uint32, 2)}      # bits of D's elements; columns per register
 KINDS = [(("f16", "f16"), "f32"), (("f16", "f16"), "f16"), (("bf16", "bf16"), "f32"), (("tf32", "tf32"), "f32"),
          (("e4m3", "e4m3"), "f32"), (("e4m3", "e5m2"), "f16"), (("e5m2", "e4m3"), "f32"), (("e5m2", "e5m2"), "f16"),
          (("s8", "s8"), "s32"), (("u8", "s8"), "s32"), (("s8", "u8"), "s32"), (("u8", "u8"), "s32")]
@@ -169,7 +169,8 @@ def test_numbers_that_are_none_and_very_small_ones(kinds, out):
 
 
 @pytest.mark.parametrize(("kind", "a", "b", "wanted"), [
-    ("f16", 0x0C00, 0x0800, 1 + 16 * 2.0**-25), ("f16", 0x0C00, 0x0400, 1), ("e5m2", 0x24, 0x20, 1 + 32 * 2.0**-13), ("e5m2", 0x24, 0x1C, 1)])
+    ("f16", 0x0C00, 0x0800, 1 + 16 * 2.0**-25), ("f16", 0x0C00, 0x0400, 1),
+    ("e5m2", 0x24, 0x20, 1 + 32 * 2.0**-13), ("e5m2", 0x24, 0x1C, 1)])
 def test_terms_are_cut_off_behind_the_largest(kind, a, b, wanted):
     """Beside a 1, products of 2^-25 are counted and of 2^-26 are not; with factors of 8 bits it is 2^-13 and 2^-14."""
     dtype, depth = (np.uint16, 16) if kind == "f16" else (np.uint8, 32)

@@ -14,7 +14,7 @@ LEAST = {**model.LEAST, "e4m3": -6, "e5m2": -14}
 
 
 def swizzled(image, width):
-    """Exchange pieces of 16 bytes: in each 128 bytes, a piece's number is combined with that of the line of 128 bytes, as far as `width`."""
+    """Exchange pieces of 16 bytes: each piece's number in its line of 128 bytes is combined with the line's, as far as `width`."""
     pieces, found = image.reshape(-1, 8, 16), np.empty_like(image).reshape(-1, 8, 16)
     for line in range(len(pieces)):
         for piece in range(8):

@@ -33,16 +33,16 @@ def explain(fault: int, run: Running, value: int, ins: Instruction, facts: Facts
         why = "has another descriptor or scale-d than thread 0 of its warp. Compute all of them from the warpgroup's number alone"
     elif below == INSTRUCTION:
         facts["other_line"] = run.program.instructions[above].line
-        why = (f"is not what another warp of its warpgroup executes, which is at line {facts['other_line']}. All four warps must execute the "
-               "same products in the same order")
+        why = (f"is not what another warp of its warpgroup executes, which is at line {facts['other_line']}. All four warps must execute "
+               "the same products in the same order")
     else:
-        why = (f"has another descriptor or scale-d than warp {above} of its warpgroup. All four warps name the whole matrices; each gets its "
-               "16 rows by itself")
+        why = (f"has another descriptor or scale-d than warp {above} of its warpgroup. All four warps name the whole matrices; each gets "
+               "its 16 rows by itself")
     return InvalidOperand(f"{place(facts)}: {ins.name} {why}.", operation=ins.name, value=value, **facts)
 
 
 def alone(run: Running, value: int, ins: Instruction, facts: Facts) -> DivergentBarrier:
-    """Return the error of a product that not all four warps of a warpgroup execute; `value`: 1 + a warp that never does, 0: it is not there."""
+    """Return the error of a product that not all four warps execute; `value`: 1 + a warp that never does, 0: the block has not so many."""
     if not value:
         return DivergentBarrier(
             f"{place(facts)} executes {ins.name}, for which its warpgroup needs four whole warps: 128 threads that begin at a multiple of "
@@ -56,8 +56,8 @@ def stuck(run: Running, other: int, below: int, ins: Instruction, facts: Facts) 
     """Return the error of a wait that nobody can end."""
     if ins.opcode[0] == "setmaxnreg":
         return DivergentBarrier(
-            f"{place(facts)} waits at {ins.name} for {below // abi.LANES} registers a thread that nobody gives back, and no warp can go on. "
-            "Let other warps of the block lower theirs first, with setmaxnreg.dec.", **facts)
+            f"{place(facts)} waits at {ins.name} for {below // abi.LANES} registers a thread that nobody gives back, and no warp can go "
+            "on. Let other warps of the block lower theirs first, with setmaxnreg.dec.", **facts)
     if below == ENDED:
         where = "has ended"
     else:

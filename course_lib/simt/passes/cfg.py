@@ -11,7 +11,7 @@ from course_lib.simt.ptx.ir import ACCESSES, Function, Imm, Instruction, Kind, R
 
 ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
 REFERENCE_ONLY = frozenset({Kind.EXCHANGE, Kind.ATOMIC, Kind.CALL, Kind.INDEXED_BRANCH, Kind.TRAP, Kind.SLEEP,
-                            Kind.ARRIVAL, Kind.WARP_BARRIER, Kind.IMAGE, Kind.WARPGROUP})  # what the uniform generator leaves to the reference generator
+                            Kind.ARRIVAL, Kind.WARP_BARRIER, Kind.IMAGE, Kind.WARPGROUP})  # what the uniform generator leaves to the other
 BY_RUNTIME = frozenset({Kind.MATRIX, Kind.COPY})  # of all lanes, on the register file
 
 
