@@ -128,10 +128,9 @@ class ProductFinding:
         here, there = where(self.first_line, self.first_header), where(self.second_line, self.second_header)
         times = f"block {self.block}, {self.count} time{'s' if self.count != 1 else ''}"
         if self.kind == "proxy":
-            return (f"thread {self.first_thread} writes shared memory at {here}, and the product at {there} may read what was there before "
-                    f"({times}). wgmma reads by the async proxy: put fence.proxy.async.shared::cta between the write and the barrier.")
+            return f"wgmma at {there} may not see what is written at {here} ({times}). Put fence.proxy.async.shared::cta behind the write."
         if self.kind == "pending":
-            return f"{there} uses registers of the product at {here} ({times}). Put wgmma.commit_group and wgmma.wait_group between the two."
+            return f"{there} uses registers of the product at {here} ({times}). Put wgmma.commit_group and wgmma.wait_group between them."
         if here == there:
             return f"no wgmma.fence stands before the product at {here} ({times}). Put one there."
         return f"{here} uses registers of the product at {there} ({times}). Put wgmma.fence between the two."
