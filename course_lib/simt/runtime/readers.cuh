@@ -2,7 +2,8 @@
 
 // wgmma reads shared memory by the async proxy, from when it is issued until a wait of its warpgroup covers it. A write before it must be
 // in order with the warp that reads it (each warp its 16 rows of A, all of them B: FlashAttention 3 relies on the former), and a
-// fence.proxy.async must stand on the way from a write by the generic proxy, which cp.async is, too. A write behind it must be in order
+// fence.proxy.async must stand on the way from a write by the generic proxy. cp.async counts as one: so TileLang
+// sees it, which puts a fence behind it; CUTLASS's main loop with cp.async has none, and we have not measured it. A write behind it must be in order
 // with the wait of any of the four warps. Registers must not be touched from a product to its wait, and behind an ordinary use of one
 // comes a wgmma.fence before the next product with it. Facts: "PTX ISA", Async Proxy, and wgmma.fence.
 
