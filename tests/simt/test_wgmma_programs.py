@@ -183,6 +183,17 @@ def test_operands_as_ptx_writes_them(operands, wanted):
         assert report.products == ()
 
 
+@pytest.mark.parametrize(("second", "fence", "found"), [
+    (f"{START} {{%f1, %f2, %f3, %f4}}, %d2, %d2, 1, 1, 1, 0, 0", "", 0),
+    ("wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 {%f1, %f2, %f3, %f4}, %d2, %d2, 1, 1, 1, 0, 0", "", 1),
+    ("wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 {%f1, %f2, %f3, %f4}, %d2, %d2, 1, 1, 1, 0, 0", "wgmma.fence.sync.aligned;", 0)])
+def test_only_products_of_one_shape_follow_each_other_without_a_fence(second, fence, found):
+    first = f"{START} {{%f1, %f2, %f3, %f4}}, %d2, %d2, 1, 1, 1, 0, 0"
+    text = PTX.replace("TARGET", "sm_90a").replace("FORM", f"{first};\n{fence}\n.loc 1 10 0\n{second}")
+    report = simt.launch(text, "k", 1, 128, [np.zeros(128, np.float32)], racecheck=True)
+    assert [(f.kind, f.first_line, f.second_line) for f in report.products] == [("unfenced", 9, 10)] * found
+
+
 @pytest.mark.parametrize("operands", ["{%f1, %f2, %f3}, %d2, %d2, 1, 1, 1, 0, 0", "{%f1, %f2, %f3, %f3}, %d2, %d2, 1, 1, 1, 0, 0",
                                       "{%f1, %f2, %f3, %f4}, %d2, %d2, 1, 1, 1", "{%f1, %f2, %f3, %f4}, %d2, %d2, 1, 2, 1, 0, 0",
                                       "{%f1, %f2, %f3, %f4}, %r2, %d2, 1, 1, 1, 0, 0", "{%f1, %f2, %f3, %f4}, %d2, %d2, %r1, 1, 1, 0, 0",

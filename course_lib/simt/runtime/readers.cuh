@@ -77,15 +77,20 @@ __device__ __forceinline__ void note_registers(Worker* k, const Warp* w, u32 kin
     log_hazard(k, kind, (u32)first, second, thread, thread, 0);
 }
 
-// The registers of a product: has an ordinary instruction used one since the last wgmma.fence?
+// The last use of a register: how many fences of its warp came before it, and in the lower half the instruction's number + 1; above that a
+// product leaves its columns, for products of one shape may follow each other without a fence.
+enum { COLUMNS_AT = 24, NUMBER_BITS = 0xffffff, BY_PRODUCT = 0x80 };
+
+// The registers of a product: has another instruction used one since the last wgmma.fence?
 __device__ __noinline__ void check_fenced(Worker* k, const Warp* w, const Flight* f, const WideProduct* p) {
-    const u64* touched = (const u64*)f->touched;
-    const u32 in_a = p->a_descriptor == ~0u ? 4 : 0;
+    const u32 columns = BY_PRODUCT | p->n / 8, in_a = p->a_descriptor == ~0u ? 4 : 0;
     if (!f->fences) note_registers(k, w, UNFENCED, p->number, p->number);
 #pragma unroll 1
     for (u32 i = 0; f->fences && i < p->registers + in_a; ++i) {
-        const u64 last = touched[place_of(i < in_a ? p->a[i] : p->d[i - in_a])];
-        if ((u32)last && last >> 32 == f->fences) note_registers(k, w, UNFENCED, (u32)last - 1, p->number);
+        u64* last = &((u64*)f->touched)[place_of(i < in_a ? p->a[i] : p->d[i - in_a])];
+        const u32 use = *last >> 32 == f->fences ? (u32)*last : 0, same = use >> COLUMNS_AT == columns && i >= in_a;
+        if (use && !same) note_registers(k, w, UNFENCED, (use & NUMBER_BITS) - 1, p->number);
+        if (i >= in_a) *last = (u64)f->fences << 32 | columns << COLUMNS_AT | (p->number + 1);
     }
 #pragma unroll 1
     for (u32 i = 0; i < in_a; ++i) {
@@ -106,7 +111,7 @@ extern "C" __device__ void touch_registers(Warp* w, u32 number, const u32* list)
         const u64 held = ((const u64*)f->held)[at], lent = ((const u64*)f->lent)[at];
         if ((u32)held) note_registers(k, w, PENDING, held >> 32, number);
         else if ((u32)lent && (written || !list[1])) note_registers(k, w, PENDING, lent >> 32, number);
-        if (!list[1]) ((u64*)f->touched)[at] = (u64)f->fences << 32 | (number + 1);
+        if (!list[1]) ((u64*)f->touched)[at] = (u64)f->fences << 32 | (number + 1 & NUMBER_BITS);
     }
 }
 
