@@ -9,7 +9,16 @@ from course_lib.gpu import Timing
 from course_lib.kernels import Kernel
 from course_lib.model.occupancy import Occupancy
 from course_lib.run.types import Array, Rows
-from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, SharedVariable, StrayShuffle, TraceRecord
+from course_lib.simt.report import (
+    BarrierMeeting,
+    DeviceArray,
+    Hazard,
+    LostAlignment,
+    ProductFinding,
+    SharedVariable,
+    StrayShuffle,
+    TraceRecord,
+)
 from course_lib.toolchain.resources import Resources
 
 OPERATIONS = {"load": "ld", "store": "st"}
@@ -63,6 +72,8 @@ class LaunchResult:
         Shared variables that do not lie where their alignment asks for it, as the simulator noticed.
     stray_shuffles
         Shuffles that read a lane which took no part, so that the value is undefined, as the simulator noticed.
+    products
+        What the rules of `wgmma` ask for and the kernel lacks, as the simulator's search for races noticed.
     trace, arrays, shared
         Of a traced run: its records, and the address ranges of arrays and shared variables.
     """
@@ -85,6 +96,7 @@ class LaunchResult:
     meetings: tuple[BarrierMeeting, ...] = field(repr=False)
     lost_alignments: tuple[LostAlignment, ...] = field(repr=False)
     stray_shuffles: tuple[StrayShuffle, ...] = field(repr=False)
+    products: tuple[ProductFinding, ...] = field(repr=False)
     trace: tuple[TraceRecord, ...] = field(repr=False)
     arrays: tuple[DeviceArray, ...] = field(repr=False)
     shared: tuple[SharedVariable, ...] = field(repr=False)
@@ -192,6 +204,8 @@ def _launch_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
         yield "alignment", str(lost)
     for stray in r.stray_shuffles:
         yield "shuffles", str(stray)
+    for product in r.products:
+        yield "wgmma", str(product)
 
 
 def _counter_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:

@@ -56,11 +56,12 @@ def registers_of(C, n, out):
     return np.ascontiguousarray(C[model.held(n)]).view(np.uint32)
 
 
-def multiply(form, A, B, C, out, widths=(128, 128), across=(0, 0), signs=(1, 1), accumulate=1, from_registers=False, **how):
+def multiply(form, A, B, C, out, widths=(128, 128), across=(0, 0), signs=(1, 1), accumulate=1, from_registers=False,
+             shift=0, **how):
     """Run a product of raw matrices (64, K) and (N, K): return the bits of D and the report."""
     n, kinds = len(B), tuple(form.split(".")[-2:])
     images = [model.across(m, w) if along else model.along_k(as_bytes(m), w) for m, w, along in zip((A, B), widths, across)]
-    defines = {"STEPS": A.shape[1] * model.KINDS[kinds[0]] // 256, "REGISTERS": n // OUT[out][1]}
+    defines = {"STEPS": A.shape[1] * model.KINDS[kinds[0]] // 256, "REGISTERS": n // OUT[out][1], "SHIFT": shift}
     for name, (image, leading, stride, step), width in zip("AB", images, widths):
         defines |= {f"{name}_BYTES": image.size, f"{name}_LEADING": leading, f"{name}_STRIDE": stride, f"{name}_STEP": step or 0,
                     f"{name}_MODE": model.MODES[width]}
@@ -113,6 +114,14 @@ def test_every_swizzle_along_and_across(width, across):
     n = 256 // 2 if across[1] else 24
     A, B = raw(rng, (64, depth), "bf16"), raw(rng, (n, depth), "bf16")
     hold(form_of(("bf16", "bf16"), "f32", n), A, B, sums(rng, n, "f32"), "f32", rows=(0, 13, 37, 63), widths=(width, width), across=across)
+
+
+@pytest.mark.parametrize("width", [32, 64, 128])
+def test_a_pattern_that_begins_anywhere_has_a_base_offset(width):
+    """The swizzle's pattern begins with the tile, three lines of 128 bytes behind a multiple of 1,024; a GPU has not been asked."""
+    rng = np.random.default_rng(width)
+    A, B = raw(rng, (64, width // 2), "bf16"), raw(rng, (24, width // 2), "bf16")
+    hold(form_of(("bf16", "bf16"), "f32", 24), A, B, sums(rng, 24, "f32"), "f32", rows=(0, 13, 63), widths=(width, width), shift=3)
 
 
 @pytest.mark.sampled(test=3, slow=8)

@@ -33,22 +33,23 @@ __device__ __forceinline__ void multiply({kind} (&d)[{registers}], {a}, u64 b, i
 
 PRODUCT = """
 extern "C" __global__ void __launch_bounds__(128) k(const uint4* A, const uint4* B, const KIND* C, KIND* D, int accumulate) {
-    __shared__ __align__(1024) unsigned char a[A_BYTES], b[B_BYTES];
-    for (int i = threadIdx.x; i < A_BYTES / 16; i += 128) ((uint4*)a)[i] = A[i];
-    for (int i = threadIdx.x; i < B_BYTES / 16; i += 128) ((uint4*)b)[i] = B[i];
+    __shared__ __align__(1024) unsigned char a[A_BYTES + 128 * SHIFT], b[B_BYTES + 128 * SHIFT];
+    for (int i = threadIdx.x; i < A_BYTES / 16; i += 128) ((uint4*)a)[i + 8 * SHIFT] = A[i];
+    for (int i = threadIdx.x; i < B_BYTES / 16; i += 128) ((uint4*)b)[i + 8 * SHIFT] = B[i];
     KIND d[REGISTERS];
     for (int i = 0; i < REGISTERS; ++i) d[i] = C[threadIdx.x * REGISTERS + i];
     PROXY;
     __syncthreads();
     FENCE;
     for (int step = 0; step < STEPS; ++step)
-        multiply(d, FACTOR, descriptor(b + step * B_STEP, B_LEADING, B_STRIDE, B_MODE), accumulate | (step > 0));
+        multiply(d, FACTOR, descriptor(b + 128 * SHIFT + step * B_STEP, B_LEADING, B_STRIDE, B_MODE) | (u64)SHIFT << 49,
+                 accumulate | (step > 0));
     COMMIT;
     WAIT(0);
     for (int i = 0; i < REGISTERS; ++i) D[threadIdx.x * REGISTERS + i] = d[i];
 }
 """
-IN_SHARED = "descriptor(a + step * A_STEP, A_LEADING, A_STRIDE, A_MODE)"
+IN_SHARED = "descriptor(a + 128 * SHIFT + step * A_STEP, A_LEADING, A_STRIDE, A_MODE) | (u64)SHIFT << 49"
 IN_REGISTERS = "((const unsigned (*)[4])A)[threadIdx.x]"
 
 
