@@ -50,8 +50,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     constants
         Values of `__constant__` variables by name.
     racecheck
-        Look for shared-memory hazards and reads of uninitialised shared memory (slower). Where values are used that nobody has defined,
-        up to three more launches with others find out whether anything depends on them.
+        Look for shared-memory hazards, reads of uninitialised shared memory, and fences and waits that `wgmma` lacks (slower). Where values
+        are used that nobody has defined, up to three more launches with others find out whether anything depends on them.
     max_steps
         Warp instructions that one warp may execute before the launch is given up as endless.
     warp_order
@@ -112,10 +112,9 @@ class Execution:
         self.arrays, self.images = self.given.arrays, self.given.images
         self.trace = limits.trace_pairs(trace, grid, self.warps)
         self.order, self.interleaved = limits.warp_sequence(warp_order, self.warps), warp_order == "interleaved"
-        copies = any(t.function == "copy_async" for t in self.program.tensors.values())
+        copies = Kind.COPY in self.program.of_kind or Kind.WARPGROUP in self.program.of_kind
         named = any(b.counted for b in self.program.barriers.values())
-        groups = Kind.WARPGROUP in self.program.of_kind
-        exact = self.trace[1] or self.interleaved or racecheck and (copies or named or groups)  # all are beyond a barrier's epoch
+        exact = self.trace[1] or self.interleaved or racecheck and (copies or named)  # both are beyond a barrier's epoch
         self.uniform = None if exact else kernel.uniform(bool(racecheck))
         self.launch = self._describe_launch()
         self.launch.last_first = bool(last_block_first)

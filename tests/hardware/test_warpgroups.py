@@ -57,6 +57,7 @@ def sums(name):
     return [A, B, C, np.zeros_like(C), np.int32(1)]
 
 
+@pytest.mark.sampled(test=3, slow=8)
 @pytest.mark.parametrize("name", FORMS)
 def test_sums_are_the_hardwares(name):
     form, literals, registers = FORMS[name]

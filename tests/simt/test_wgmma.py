@@ -95,6 +95,7 @@ def hold(form, A, B, C, out, rows=range(64), signs=(1, 1), accumulate=1, **how):
     return report
 
 
+@pytest.mark.sampled(test=6, slow=12)
 @pytest.mark.parametrize(("kinds", "out"), KINDS)
 def test_every_type_bit_for_bit(kinds, out):
     rng = np.random.default_rng(3)
@@ -105,6 +106,7 @@ def test_every_type_bit_for_bit(kinds, out):
     assert report.level["multiply_adds_wgmma"] == "PTX level"
 
 
+@pytest.mark.sampled(test=5, slow=16)
 @pytest.mark.parametrize("across", [(0, 0), (1, 0), (0, 1), (1, 1)])
 @pytest.mark.parametrize("width", [16, 32, 64, 128])
 def test_every_swizzle_along_and_across(width, across):
@@ -114,7 +116,7 @@ def test_every_swizzle_along_and_across(width, across):
     """
     rng = np.random.default_rng(width)
     depth = 64 if 0 in across and width == 128 else 32 if 0 in across and width == 64 else 16 if 0 in across and width == 32 else 32
-    n = 256 // 2 if across[1] else 24
+    n = width if across[1] else 24
     A, B = raw(rng, (64, depth), "bf16"), raw(rng, (n, depth), "bf16")
     for widths in ((width, width), (width, 16), (16, width)):
         hold(form_of(("bf16", "bf16"), "f32", n), A, B, sums(rng, n, "f32"), "f32", rows=(0, 37, 63), widths=widths, across=across)
@@ -128,7 +130,7 @@ def test_a_pattern_that_begins_anywhere_has_a_base_offset(width):
     hold(form_of(("bf16", "bf16"), "f32", 24), A, B, sums(rng, 24, "f32"), "f32", rows=(0, 13, 63), widths=(width, 16), shift=3)
 
 
-@pytest.mark.sampled(test=3, slow=8)
+@pytest.mark.sampled(test=2, slow=8)
 @pytest.mark.parametrize("n", range(8, 257, 8))
 def test_every_number_of_columns(n):
     rng = np.random.default_rng(n)
@@ -137,6 +139,7 @@ def test_every_number_of_columns(n):
         hold(form_of(("f16", "f16"), out, n), A, B, sums(rng, n, out), out, rows=(5, 58), widths=(32, 16))
 
 
+@pytest.mark.sampled(test=2, slow=5)
 @pytest.mark.parametrize(("kinds", "out"), [KINDS[0], KINDS[1], KINDS[3], KINDS[5], KINDS[8]])
 def test_a_from_registers(kinds, out):
     rng = np.random.default_rng(9)
@@ -145,6 +148,7 @@ def test_a_from_registers(kinds, out):
     hold(form_of(kinds, out, 32), A, B, sums(rng, 32, out), out, rows=(1, 30, 62), widths=(32, 32), from_registers=True)
 
 
+@pytest.mark.sampled(test=1, slow=4)
 @pytest.mark.parametrize(("kinds", "out"), [KINDS[0], KINDS[3], KINDS[4], KINDS[7]])
 def test_signs_and_a_new_d(kinds, out):
     rng = np.random.default_rng(10)
@@ -165,6 +169,7 @@ def test_integers_saturate_where_they_are_told_to():
     hold(form_of(("s8", "s8"), "s32", 8), A, B, C, "s32", widths=(32, 32))
 
 
+@pytest.mark.sampled(test=2, slow=5)
 @pytest.mark.parametrize(("kinds", "out"), [KINDS[0], KINDS[1], KINDS[3], KINDS[4], KINDS[7]])
 def test_numbers_that_are_none_and_very_small_ones(kinds, out):
     """Infinities and NaN in A, B and C, subnormal factors, zeros with either sign."""

@@ -106,6 +106,7 @@ def test_a_product_that_stays_under_way_between_rounds(copies):
     assert report.counters["multiply_adds_wgmma"] == 256 * 128 * 256
 
 
+@pytest.mark.slow
 def test_too_few_stages_are_a_hazard():
     """With one stage, a warp overwrites what its own product still reads; with two, what the other warpgroup's may still read."""
     own, others = (gemm(STORES, stages=stages, racecheck=True)[1].hazards for stages in (1, 2))
@@ -119,6 +120,7 @@ def test_copies_are_of_the_generic_proxy():
     assert {f.kind for f in report.products} == {"proxy"}
 
 
+@pytest.mark.sampled(test=2, slow=5)
 @pytest.mark.parametrize("how", ORDERS, ids=str)
 def test_sums_become_factors_in_registers(how):
     rng = np.random.default_rng(3)

@@ -258,7 +258,7 @@ def test_without_a_limit_the_assembler_ignores_setmaxnreg():
 
 
 def test_registers_that_nobody_gives():
-    with pytest.raises(simt.DivergentBarrier, match="registers a thread that nobody gives back") as caught:
+    with pytest.raises(simt.DivergentBarrier, match="more registers per thread that nobody gives back") as caught:
         run_registers(UP=240, DOWN=40)
     assert caught.value.line == line(REGISTERS, "inc")
     with pytest.raises(simt.InvalidOperand, match=r"asks for 160 registers, and the thread has 168"):

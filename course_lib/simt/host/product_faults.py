@@ -56,8 +56,8 @@ def stuck(run: Running, other: int, below: int, ins: Instruction, facts: Facts) 
     """Return the error of a wait that nobody can end."""
     if ins.opcode[0] == "setmaxnreg":
         return DivergentBarrier(
-            f"{place(facts)} waits at {ins.name} for {below // abi.LANES} registers a thread that nobody gives back, and no warp can go "
-            "on. Let other warps of the block lower theirs first, with setmaxnreg.dec.", **facts)
+            f"{place(facts)} waits at {ins.name} for {below // abi.LANES} more registers per thread that nobody gives back, and no warp "
+            "can go on. Let other warps of the block lower theirs first, with setmaxnreg.dec.", **facts)
     if below == ENDED:
         where = "has ended"
     else:
