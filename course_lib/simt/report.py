@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib import toolchain
-from course_lib.simt.async_report import AsyncFinding
+from course_lib.simt.async_report import AsyncFinding, ProductFinding
 from course_lib.simt.errors import SimtError, where
 from course_lib.toolchain.code_stand_in import CodeStandIn
 
@@ -232,6 +232,7 @@ class Report:
     unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
     unfreed_bytes: int = 0
     stray_shuffles: tuple[StrayShuffle, ...] = ()
+    products: tuple[ProductFinding, ...] = ()
     symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
     async_findings: tuple[AsyncFinding, ...] = ()
 
