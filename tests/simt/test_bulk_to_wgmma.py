@@ -17,6 +17,8 @@ D = ", ".join(f"%{i}" for i in range(16))
 HEAD = MBARRIERS + HELPERS + f"""       // a macro, so that a product has the line on which it stands
 #define multiply(d, a, b) asm volatile("{FORM} {{{D}}}, %16, %17, 1, 1, 1, 0, 0;" \\
     : {", ".join(f'"+f"(d[{i}])' for i in range(16))} : "l"(a), "l"(b))
+#define LOAD16(to, from) LOAD(to, from, 16, &full[s])
+#define COPY16(to, from) ASM("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(at(to)), "l"(from) : "memory")
 """
 KERNEL = """
 // C[64, 32] = A[64, K] B[32, K]^T, 32 columns a stage. A comes as the tensor cores read it, B by pieces of 16 bytes
@@ -25,7 +27,7 @@ extern "C" __global__ void LIMIT k(const unsigned short* A, const unsigned short
     __shared__ u64 full[STAGES], empty[STAGES];
     const int t = threadIdx.x, lane = t % 32;
     if (t == 0) {
-        for (int s = 0; s < STAGES; ++s) { INIT(&full[s], 1); INIT(&empty[s], ARRIVALS); }
+        for (int s = 0; s < STAGES; ++s) { INIT(&full[s], FULL); INIT(&empty[s], ARRIVALS); }
         FENCE;
     }
     BEFORE;
@@ -37,11 +39,12 @@ extern "C" __global__ void LIMIT k(const unsigned short* A, const unsigned short
                 const int s = i % STAGES, phase = i / STAGES & 1;
                 WAIT_EMPTY;
                 if (lane == 0) {
-                    EXPECT(&full[s], 6144);
+                    EXPECT(&full[s], BYTES);
                     LOAD(a[s], A + 2048 * i, 4096, &full[s]);
                 }
                 __syncwarp();
-                for (int p = 0; p < 4; ++p) LOAD(b[s] + 512 * p + 16 * lane, B + 32 * (tiles * lane + i) + 8 * p, 16, &full[s]);
+                for (int p = 0; p < 4; ++p) PIECE(b[s] + 512 * p + 16 * lane, B + 32 * (tiles * lane + i) + 8 * p);
+                TELL;
             }
     } else {
         float d[16] = {};
@@ -61,12 +64,14 @@ extern "C" __global__ void LIMIT k(const unsigned short* A, const unsigned short
     }
 }
 """
-RIGHT = {"STAGES": "3", "ARRIVALS": "1", "LIMIT": "__launch_bounds__(256)", "BEFORE": "", "LESS": "", "MORE": "", "TOUCH": "",
+RIGHT = {"STAGES": "3", "FULL": "1", "BYTES": "6144", "PIECE": "LOAD16", "TELL": "",
+         "ARRIVALS": "1", "LIMIT": "__launch_bounds__(256)", "BEFORE": "", "LESS": "", "MORE": "", "TOUCH": "",
          "WAIT_FULL": "WAIT(&full[s], phase)", "WAIT_EMPTY": "WAIT(&empty[s], phase ^ 1)", "WAIT_PRODUCTS": "MMA_WAIT(1)",
          "LATE": "1", "RELEASE": "{ if (t == 128) ARRIVE(&empty[(i - LATE) % STAGES]); }"}
 CLEAR = "for (int i = t; i < STAGES * 256; i += 256) ((uint4*)a)[i] = make_uint4(0, 0, 0, 0)"
 # each thread writes pieces of the stage as they are; then the fence, and a barrier of the warpgroup
 REWRITE = 'for (int j = t - 128; j < 256; j += 128) { volatile u64* p = (u64*)a[s] + j; *p = *p; } %s ASM("bar.sync 1, 128;" ::: "memory")'
+ASYNC = {"FULL": "33", "BYTES": "4096", "PIECE": "COPY16", "TELL": "ARRIVE_BEHIND(&full[s])"}
 OTHERS = {
     "as it is": {},
     "four stages, no product under way between rounds": {"STAGES": "4", "WAIT_PRODUCTS": "MMA_WAIT(0)", "LATE": "0"},
@@ -77,6 +82,7 @@ OTHERS = {
     "one warp waits": {"WAIT_FULL": 'if (t < 160) WAIT(&full[s], phase); ASM("bar.sync 1, 128;" ::: "memory")'},
     "stages that ordinary stores cleared": {"BEFORE": f"{CLEAR}; FENCE"},
     "a stage that ordinary stores changed": {"TOUCH": REWRITE % "FENCE;"},
+    "B comes by cp.async, of the generic proxy": ASYNC | {"TOUCH": "FENCE"},
     "registers change hands": {"LIMIT": "__maxnreg__(128)", "LESS": 'ASM("setmaxnreg.dec.sync.aligned.u32 40;")',
                                "MORE": 'ASM("setmaxnreg.inc.sync.aligned.u32 200;")'},
 }
@@ -142,13 +148,15 @@ def test_a_stage_that_is_filled_without_a_wait():
 
 
 def test_one_fence_serves_bulk_copies_and_products():
-    right, report = run(BEFORE=CLEAR)
-    assert right
-    assert {(f.kind, f.first_line, f.second_line) for f in report.async_findings} == {("unfenced", line_of("BEFORE"), line_of(COPY))}
-    assert (report.hazards, report.products) == ((), ())
-    right, report = run(TOUCH=REWRITE % "")
-    assert right
-    assert {(f.kind, f.first_line, f.second_line) for f in report.products} == {("proxy", line_of("TOUCH"), line_of(WIDE))}
+    """Ordinary stores to a stage: before the loop, of what the next product reads, and by cp.async."""
+    for changed, first, kinds in (({"BEFORE": CLEAR}, "BEFORE", {"unfenced"}), (ASYNC, "PIECE", {"proxy"}),
+                                  ({"TOUCH": REWRITE % ""}, "TOUCH", {"unfenced", "proxy"})):
+        right, report = run(**changed)
+        assert right
+        second = {"unfenced": COPY, "proxy": WIDE}
+        found = {(f.kind, f.first_line, f.second_line) for f in (*report.async_findings, *report.products)}
+        assert found == {(kind, line_of(first), line_of(second[kind])) for kind in kinds}
+        assert report.hazards == ()
 
 
 WAITS = {
