@@ -121,10 +121,14 @@ def test_a_right_pipeline_is_right_and_quiet(name):
 
 WIDE, COPY = "multiply(d,", "LOAD(a[s]"
 READS_TOO_EARLY, WRITES_TOO_EARLY = ("RAW", COPY, WIDE), ("WAR", WIDE, COPY)
+RELAXED = """for (u32 done = 0; !done;) ASM("{ .reg .pred p; mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [%1], %2;
+    selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(&full[s])), "r"(phase) : "memory");""".replace("\n    ", " ")
 HAZARDS = {
     "no wait for the data": (ORDERS[:1], {"WAIT_FULL": "", "tiles": 3}, READS_TOO_EARLY),
     "the parity of the other phase": (ORDERS[:1], {"WAIT_FULL": "WAIT(&full[s], phase ^ 1)", "tiles": 3}, READS_TOO_EARLY),
     "one warp does not wait for the data": (ORDERS, {"WAIT_FULL": "if (t >= 160) WAIT(&full[s], phase)"}, READS_TOO_EARLY),
+    "one warp sees the data, and nothing more": (ORDERS, {"WAIT_FULL": f"{{ if (t >= 160) WAIT(&full[s], phase); else {RELAXED} }}"},
+                                                 READS_TOO_EARLY),
     "no wait for the products": (ORDERS, {"WAIT_PRODUCTS": ""}, WRITES_TOO_EARLY),
     "a wait for one product too few": (ORDERS, {"LATE": "0"}, WRITES_TOO_EARLY),
     "a stage given back before its product": (ORDERS, {"TOUCH": "if (t == 128) ARRIVE(&empty[s])", "RELEASE": ";"}, WRITES_TOO_EARLY),
