@@ -87,7 +87,8 @@ def logged(run: Running) -> tuple[Hazard, ...]:
             entry = Hazard(key[0], h.address, first.line, second.line, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
                            tuple(h.block), h.count, copies(first), copies(second) and first.opcode[0] != "mbarrier",
                            (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
-                           first.header, second.header, run.influence.get(key[0]), bulk="bulk" in first.opcode + second.opcode)
+                           first.header, second.header, run.influence.get(key[0]), bulk="bulk" in first.opcode + second.opcode,
+                           first_multiplies=first.opcode[0] == "wgmma")
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
 
