@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,7 +74,8 @@ def execute(job: KernelLaunch, *, backend: str | None = None, racecheck: bool = 
     where = choose_backend(backend)
     target = _target(device, where)
     job.kernel.refuse(target.device.cc, target.device.name)
-    compiled = _compile(job, target.arch)
+    arch = with_features(target.arch, job.kernel.source)
+    compiled = _compile(job, arch)
     resources = _resources(compiled, job.kernel)
     fits = _fits(job, resources, target.device)
     report, time = None, None
@@ -81,7 +83,7 @@ def execute(job: KernelLaunch, *, backend: str | None = None, racecheck: bool = 
     # The simulator goes first, also with a GPU: it stops a kernel that would leave its arrays or never end.
     if where == "sim" or counters or racecheck or trace:
         with shown(progress) as report_progress:
-            report, outputs = _simulate(job, target.arch, racecheck=racecheck, trace=trace, warp_order=warp_order,
+            report, outputs = _simulate(job, arch, racecheck=racecheck, trace=trace, warp_order=warp_order,
                                         progress=report_progress)
     if where == "gpu":
         time, outputs = _measure(job, compiled)
@@ -203,12 +205,22 @@ def _compiled_for(chosen: Device) -> str:
     return f"sm_{number if number in known else min(known)}"
 
 
+def with_features(arch: str, source: str) -> str:
+    """Return the architecture for a text: with an "a" behind it where the text has instructions that only this very architecture has.
+
+    >>> with_features("sm_90", 'asm("wgmma.fence.sync.aligned;");'), with_features("sm_90", "C[i] = 0;"), with_features("sm_80", "wgmma.")
+    ('sm_90a', 'sm_90', 'sm_80')
+    """
+    return f"{arch}a" if arch == "sm_90" and re.search(r"\b(wgmma|setmaxnreg)\.", source) else arch
+
+
 def observed(report: simt.Report | None, racecheck: bool) -> dict[str, Any]:
     """Return the fields of a `LaunchResult` that the simulator fills."""
     if report is None:
         return {"counters": None, "counters_label": "", "lines": None, "level": None, "hazards": None, "meetings": (),
-                "lost_alignments": (), "stray_shuffles": (), "async_findings": (), "trace": (), "arrays": (), "shared": ()}
+                "lost_alignments": (), "stray_shuffles": (), "products": (), "async_findings": (), "trace": (), "arrays": (), "shared": ()}
     return {"counters": report.counters, "counters_label": "simulated", "lines": report.lines, "level": report.level,
             "hazards": report.hazards if racecheck else None, "meetings": report.meetings,
             "lost_alignments": report.lost_alignments, "stray_shuffles": report.stray_shuffles,
-            "async_findings": report.async_findings, "trace": report.trace, "arrays": report.arrays, "shared": report.shared}
+            "products": report.products, "async_findings": report.async_findings,
+            "trace": report.trace, "arrays": report.arrays, "shared": report.shared}

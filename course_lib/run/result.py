@@ -9,7 +9,7 @@ from course_lib.gpu import Timing
 from course_lib.kernels import Kernel
 from course_lib.model.occupancy import Occupancy
 from course_lib.run.types import Array, Rows
-from course_lib.simt.async_report import AsyncFinding
+from course_lib.simt.async_report import AsyncFinding, ProductFinding
 from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, SharedVariable, StrayShuffle, TraceRecord
 from course_lib.toolchain.resources import Resources
 
@@ -66,6 +66,8 @@ class LaunchResult:
         Shuffles that read a lane which took no part, so that the value is undefined, as the simulator noticed.
     async_findings
         Missing fences and waits of bulk copies, and ordinary accesses to mbarriers, as the simulator noticed; most of them need racecheck.
+    products
+        What the rules of `wgmma` ask for and the kernel lacks, as the simulator's search for races noticed.
     trace, arrays, shared
         Of a traced run: its records, and the address ranges of arrays and shared variables.
     """
@@ -89,6 +91,7 @@ class LaunchResult:
     lost_alignments: tuple[LostAlignment, ...] = field(repr=False)
     stray_shuffles: tuple[StrayShuffle, ...] = field(repr=False)
     async_findings: tuple[AsyncFinding, ...] = field(repr=False)
+    products: tuple[ProductFinding, ...] = field(repr=False)
     trace: tuple[TraceRecord, ...] = field(repr=False)
     arrays: tuple[DeviceArray, ...] = field(repr=False)
     shared: tuple[SharedVariable, ...] = field(repr=False)
@@ -198,6 +201,8 @@ def _launch_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
         yield "shuffles", str(stray)
     for finding in r.async_findings:
         yield "copies", str(finding)
+    for product in r.products:
+        yield "wgmma", str(product)
 
 
 def _counter_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:

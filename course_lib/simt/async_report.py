@@ -1,4 +1,4 @@
-"""What racecheck finds of mbarriers and bulk copies beside the order of accesses."""
+"""What racecheck finds of mbarriers, bulk copies and wgmma beside the order of accesses."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ from course_lib.simt.errors import where
 
 Index = tuple[int, ...]     # (x, y, z) of a thread or a block
 UNFENCED, UNSEEN, OPAQUE, UNAWAITED = KINDS = ("unfenced", "unseen", "opaque", "unawaited")
+PROXY, PENDING, UNORDERED = OF_PRODUCTS = ("proxy", "pending", "unordered")
 
 
 @dataclass(frozen=True)
@@ -48,3 +49,34 @@ class AsyncFinding:
                     "Only mbarrier instructions may touch its 64 bits.")
         return (f"the bulk copy of thread {self.first_thread} at {here} is still under way when its block ends; {end}. Wait for its group, "
                 "or for the phase of its mbarrier: the shared memory may be another block's by then.")
+
+
+@dataclass(frozen=True)
+class ProductFinding:
+    """What the rules of `wgmma` ask for and a kernel lacks, though its result may be right.
+
+    `kind`: "proxy" (the product at the second line reads what the first line wrote, without a `fence.proxy.async` between them), "pending"
+    (the second line uses registers of the product at the first, without a wait) or "unordered" (the first line uses registers of the
+    product at the second, without a `wgmma.fence` between them; one line: there was none at all). `count`: how often.
+    """
+
+    kind: str
+    first_line: int
+    second_line: int
+    first_thread: Index
+    second_thread: Index
+    block: Index
+    count: int
+    first_header: str = ""
+    second_header: str = ""
+
+    def __str__(self) -> str:
+        here, there = where(self.first_line, self.first_header), where(self.second_line, self.second_header)
+        times = f"block {self.block}, {self.count} time{'s' if self.count != 1 else ''}"
+        if self.kind == PROXY:
+            return f"wgmma at {there} may not see what is written at {here} ({times}). Put fence.proxy.async.shared::cta behind the write."
+        if self.kind == PENDING:
+            return f"{there} uses registers of the product at {here} ({times}). Put wgmma.commit_group and wgmma.wait_group between them."
+        if here == there:
+            return f"no wgmma.fence stands before the product at {here} ({times}). Put one there."
+        return f"{here} uses registers of the product at {there} ({times}). Put wgmma.fence between the two."

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError, SimtError
-from course_lib.simt.host import asynchronous, build, counters, faults, heap, influence, limits, output, results, together
+from course_lib.simt.host import asynchronous, build, counters, faults, heap, influence, limits, output, products, results, together
 from course_lib.simt.host.arguments import Arguments, listed
 from course_lib.simt.host.limits import Extent, Progress, TracedWarp, WarpOrder
 from course_lib.simt.host.memory import aligned, spare, up
-from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, available_cores
+from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, add_shadow, available_cores
 from course_lib.simt.isa import special
 from course_lib.simt.passes import calls
+from course_lib.simt.ptx.ir import Kind
 from course_lib.simt.report import Report
 from course_lib.simt.runtime import abi
 
@@ -49,8 +50,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     constants
         Values of `__constant__` variables by name.
     racecheck
-        Look for shared-memory hazards and reads of uninitialised shared memory (slower). Where values are used that nobody has defined,
-        up to three more launches with others find out whether anything depends on them.
+        Look for shared-memory hazards, reads of uninitialised shared memory, and fences and waits that `wgmma` lacks (slower). Where values
+        are used that nobody has defined, up to three more launches with others find out whether anything depends on them.
     max_steps
         Warp instructions that one warp may execute before the launch is given up as endless.
     warp_order
@@ -112,7 +113,7 @@ class Execution:
         self.trace = limits.trace_pairs(trace, grid, self.warps)
         self.order, self.interleaved = limits.warp_sequence(warp_order, self.warps), warp_order == "interleaved"
         self.queues = any(t.function == "copy_async" for t in self.program.tensors.values())
-        copies = self.queues or asynchronous.used(self.program)
+        copies = self.queues or asynchronous.used(self.program) or Kind.WARPGROUP in self.program.of_kind
         named = any(b.counted for b in self.program.barriers.values())
         exact = self.trace[1] or self.interleaved or racecheck and (copies or named)  # both are beyond a barrier's epoch
         self.uniform = None if exact else kernel.uniform(bool(racecheck))
@@ -205,13 +206,15 @@ class Execution:
             setattr(worker, name, self.pin(array))
         worker.shared = self.pin(aligned(run.shared_bytes + 8))
         if self.racecheck:
-            self._add_shadow(worker)
+            self.large += add_shadow(worker, run, self.pin)
         sites = aligned(self.program.site_bytes(), 64)
         sites[:] = 0
         worker.sites = self.pin(sites)
         asynchronous.add(worker, self.program, run, self.racecheck, self.pin)
         if self.queues:
             worker.queues = self.pin(aligned(ctypes.sizeof(abi.Queue) * self.warps))
+        if Kind.WARPGROUP in self.program.of_kind:
+            worker.products = products.make(self, self.racecheck)
         hazards = (abi.Hazard * abi.MAX_HAZARDS)()
         worker.hazards = self.pin(hazards)
         limit = TRACE_RECORDS if self.trace[1] and (not self.together or number in self.trace[0][::2]) else 0
@@ -220,17 +223,6 @@ class Execution:
         warps = self._make_warps(worker)
         steps = abi.at("steps")
         return Worker(worker, arrays, hazards, records, warps[:, steps:steps + 8].view(np.int64))
-
-    def _add_shadow(self, worker):
-        """Give a worker what racecheck records about shared memory; see runtime/hazards.cuh."""
-        cells = (self.launch.shared_bytes >> self.launch.granule_shift) + 1
-        shadow, notes = aligned(cells * ctypes.sizeof(abi.Cell)), aligned(abi.NOTE_BYTES + 1024)
-        self.large += [shadow, notes]
-        worker.shadow = self.pin(shadow)
-        worker.epochs = self.pin(aligned(up(4 * cells)))
-        worker.lines = self.pin(aligned(4 * (self.launch.shared_bytes // abi.LINE_BYTES + 1)))
-        worker.notes = worker.next_note = self.pin(notes)
-        worker.last_note, worker.cells_used = worker.notes + abi.NOTE_BYTES, 1
 
     def _make_warps(self, worker):
         """Return the memory of a worker's warps, a row each, with all that is the same at each launch in place."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib import toolchain
-from course_lib.simt.async_report import AsyncFinding
+from course_lib.simt.async_report import AsyncFinding, ProductFinding
 from course_lib.simt.errors import SimtError, where
 from course_lib.toolchain.code_stand_in import CodeStandIn
 
@@ -74,6 +74,7 @@ class Hazard:
     second_header: str = ""
     influence: str | None = None
     bulk: bool = field(default=False, compare=False)
+    first_multiplies: bool = field(default=False, compare=False)       # a product of a warpgroup
 
     def __str__(self) -> str:
         times = f"{self.count} time{'s' if self.count != 1 else ''}"
@@ -93,6 +94,9 @@ class Hazard:
     @property
     def advice(self) -> str:
         """Say in a sentence what would put the two accesses in order."""
+        if self.first_multiplies:
+            return ("A product reads its factors until its warpgroup has waited for it: put wgmma.wait_group before the arrival or the "
+                    f"barrier that lets line {self.second_line} go on.")
         if self.bulk and self.first_copies:
             return ("A bulk copy is under way until the phase of its mbarrier completes, or until its thread has waited for its group. "
                     f"Wait for that before line {self.second_line}, with each thread that goes on there, or with a barrier behind.")
@@ -232,6 +236,7 @@ class Report:
     unfreed: int = 0         # allocations of the kernel (malloc, new) that it has not freed, and their bytes
     unfreed_bytes: int = 0
     stray_shuffles: tuple[StrayShuffle, ...] = ()
+    products: tuple[ProductFinding, ...] = ()
     symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
     async_findings: tuple[AsyncFinding, ...] = ()
 

@@ -33,6 +33,13 @@ def no_gpu(monkeypatch, reason="the GPU is on holiday"):
     monkeypatch.setattr(gpu, "probe", lambda: gpu.GpuStatus(False, reason))
 
 
+def test_instructions_of_sm_90a_are_compiled_for_it():
+    text = MINE.replace("{\n", '{\n    asm volatile("wgmma.fence.sync.aligned;");\n', 1)
+    r = run(UserKernel.from_source(text), A, B, racecheck=True)
+    assert matches(r.C, A, B)
+    assert r.products == ()
+
+
 @pytest.mark.slow
 def test_what_a_result_holds():
     r = run("sgemm_tiled", A, B, BM=16, BN=8, BK=4)

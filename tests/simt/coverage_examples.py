@@ -16,7 +16,7 @@ TEXT = """.version 8.7
 .const .align 16 .b8 fixed[64];
 .func callee(.param .b32 x) { .reg .b32 %y; ld.param.b32 %y, [x]; ret; }
 .visible .entry k(.param .u64 a, .param .align 16 .b8 given[16], .param .align 8 .b8 images[64]) {
-.reg .pred %p<5>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %d<22>; .reg .b128 %q<3>; .reg .b64 %i<8>;
+.reg .pred %p<5>; .reg .b16 %h<20>; .reg .b32 %r<230>; .reg .b64 %d<22>; .reg .b128 %q<3>; .reg .b64 %i<8>;
 .shared .align 128 .b8 tile[8192]; .shared .align 8 .b8 objects[256]; .local .align 16 .b8 own[64];
 .param .align 16 .b8 passed[16];
 mov.u32 %r30, %laneid;
@@ -102,7 +102,7 @@ def bits_of(kind):
 def instructions(form, operands):
     """Return PTX for a form whose row has these operands."""
     name, *parts = form.split(".")
-    for make in (objects, bulk, control, images, matrices, memory, moves):
+    for make in (objects, bulk, control, images, matrices, warpgroup, memory, moves):
         text = make(form, name, parts, operands)
         if text is not None:
             return text
@@ -302,10 +302,30 @@ def matrices(form, name, parts, operands):
     return f"{form} {data}, [{where}], 32;" if parts[0] == "load" else f"{form} [{where}], {data}, 32;".replace("], {", "], {")
 
 
+def warpgroup(form, name, parts, operands):
+    """A product whose operands are the first 128 bytes of shared memory again and again, with its group and a wait; or another step."""
+    if name not in ("wgmma", "setmaxnreg"):
+        return None
+    if parts[0] != "mma_async":
+        return f"{form}{' 168' if name == 'setmaxnreg' else ' 0' if 'wait_group' in parts else ''};"
+    n = int(re.search(r"m64n(\d+)", form)[1])
+    d = registers(n // 4 if parts[-3] == "f16" else n // 2, "b32", 100)
+    a = registers(4, "b32", 10) if "{a}" in operands else "%d8"
+    literals = (", 1", ", 1", ", 0", ", 0")[:operands.count("imm")]
+    return (f"shr.u64 %d8, %d15, 4;\n{form} {d}, {a}, %d8, %p1{''.join(literals)};\n"
+            "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;")
+
+
+def threads(rows):
+    """Return how many threads a block needs for these (form, operands)."""
+    return 128 if rows[0][0].startswith(("wgmma", "setmaxnreg")) else 32
+
+
 def kernel(rows):
     """Return PTX of a kernel that runs these (form, operands)."""
+    head = TEXT.replace("sm_90", "sm_90a") if threads(rows) == 128 else TEXT
     body = [text for number, (form, operands) in enumerate(rows) for text in (f".loc 1 {number + 1} 0", instructions(form, operands))]
-    return TEXT + '\n'.join(body) + "\nexit;\n}\n.file 1 \"forms\"\n"
+    return head + '\n'.join(body) + "\nexit;\n}\n.file 1 \"forms\"\n"
 
 
 def chosen(section, few=30, tries=400, pairs=False):

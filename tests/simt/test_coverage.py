@@ -24,7 +24,8 @@ def run(rows):
     executed = 0
     for first in range(0, len(rows), TOGETHER):
         part = rows[first:first + TOGETHER]
-        report = simt.launch(coverage_examples.kernel(part), "k", 1, 32, coverage_examples.arguments(), workers=1)
+        text, threads = coverage_examples.kernel(part), coverage_examples.threads(part)
+        report = simt.launch(text, "k", 1, threads, coverage_examples.arguments(), workers=1)
         executed += report.counters["smsp__inst_executed.sum"]
     return executed
 
@@ -127,6 +128,8 @@ mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};
 mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};
 wmma.load.a.sync.aligned.row.m8n8k128.b1 {%r1}, [%d1], 128;
 wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%r1}, %d1, %d2, %p1, 1, 1, 0, 0;
+setmaxnreg.inc.sync.aligned.u32 168;
 tcgen05.fence::before_thread_sync;
 ldmatrix.sync.aligned.m8n16.x1.shared.b8 {%r1}, [%d1];
 movmatrix.sync.aligned.m8n8.b16 %r1, %r2;

@@ -169,8 +169,9 @@ def test_integers(name, signs, saturate):
 
 
 @pytest.mark.parametrize("op", ["mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32",
-                                "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64.rz", "wgmma.fence.sync.aligned",
-                                "tcgen05.wait::ld.sync.aligned", "cp.async.bulk.commit_group", "mma.sync", "wmma.load.a.sync.aligned.row"])
+                                "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64.rz", "wgmma.mma_async.sync.aligned",
+                                "tcgen05.wait::ld.sync.aligned", "cp.async.bulk.tensor", "mma.sync",
+                                "wmma.load.a.sync.aligned.row"])
 def test_what_is_not_covered_is_refused_by_name(op):
     text = f""".version 8.7
 .target sm_90a

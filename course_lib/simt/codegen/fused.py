@@ -5,7 +5,7 @@ exponent in two arrays; a zero has an exponent so low that it never decides wher
 into 31 bits.
 """
 
-GUARD, ZERO = 25, -4096  # bits that a sum keeps behind its point; the exponent of zeros
+GUARD, GUARD_OF_EIGHTS, ZERO = 25, 13, -4096  # bits that a sum keeps behind its point (of factors of 8 bits); the exponent of zeros
 
 UNPACK = """
 define i32 @"unpack_parts"(i64 %from, i64 %sizes, i64 %exponents, i32 %count, i32 %fraction, i32 %width) nounwind {
@@ -85,14 +85,14 @@ SPLATS
   %c.none = icmp eq <8 x i32> %c.size, zeroinitializer
   %c.final = select <8 x i1> %c.none, <8 x i32> splat (i32 ZERO), <8 x i32> %c.exponent
   %top.0 = call <8 x i32> @llvm.smax.v8i32(<8 x i32> %c.final, <8 x i32> splat (i32 -126))
-  switch i32 %depth, label %by.16 [ i32 4, label %by.4 i32 8, label %by.8 ]
+  switch i32 %depth, label %by.LAST [ CHOICES ]
 BODIES
 between:
   %top = phi <8 x i32> TOPS
   %sum = phi <8 x i32> SUMS
   %c.far = sub <8 x i32> %top, %c.final
   %c.by = call <8 x i32> @llvm.umin.v8i32(<8 x i32> %c.far, <8 x i32> splat (i32 31))
-  %c.high = shl <8 x i32> %c.size, splat (i32 ROOM)
+  %c.high = MAKE_ROOM <8 x i32> %c.size, splat (i32 ROOM)
   %c.cut = lshr <8 x i32> %c.high, %c.by
   %c.up = shl <8 x i32> %c, splat (i32 UP)
   %c.minus = ashr <8 x i32> %c.up, splat (i32 31)
@@ -118,7 +118,7 @@ PART = """
   %scaled.D.K = fmul <8 x float> %p.D.K, %power.D.K
   %part.D.K = fptosi <8 x float> %scaled.D.K to <8 x i32>
   %sum.D.K = add <8 x i32> SUM, %part.D.K"""
-DEPTHS = (4, 8, 16)
+DEPTHS, DEPTH_OF_EIGHTS = (4, 8, 16), (32,)
 
 
 def body(depth: int) -> str:
@@ -153,7 +153,7 @@ TO_FLOAT = """
   %c.wide = sitofp <8 x i32> %c.part to <8 x double>
   %d = fadd <8 x double> %wide, %c.wide
   %t.wide = sext <8 x i32> %top to <8 x i64>
-  %t.biased = add <8 x i64> %t.wide, splat (i64 998)
+  %t.biased = add <8 x i64> %t.wide, splat (i64 POINT)
   %t.bits = shl <8 x i64> %t.biased, splat (i64 52)
   %scale = bitcast <8 x i64> %t.bits to <8 x double>
   %d.bits = bitcast <8 x double> %d to <8 x i64>
@@ -198,16 +198,18 @@ def splats(*names: str) -> str:
                      "<8 x i32> poison, <8 x i32> zeroinitializer" for name in names)
 
 
-def sums(name: str, fraction: int, width: int, tail: str) -> str:
+def sums(name: str, fraction: int, width: int, tail: str, guard: int = GUARD, depths: tuple[int, ...] = DEPTHS) -> str:
     """Return a function that adds products to C, whose numbers have `fraction` bits of `width`, and ends with `tail`.
 
     It returns 0 unless some number of C is infinite or none; then what it stored means nothing.
     """
     most = (1 << (width - 1 - fraction)) - 1
     words = {"NAME": name, "SPLATS": splats("shift"), "TAIL": tail, "FRACTION": fraction, "MOST": most, "LOW": (1 << fraction) - 1,
-             "ONE": 1 << fraction, "BIAS": most // 2, "ROOM": GUARD - fraction, "UP": 32 - width, "ZERO": ZERO}
-    ends = [(f"%top.{d}.{d - 1}", f"%sum.{d}.{d - 1}", f"%by.{d}") for d in DEPTHS]
-    text = SUM.replace("BODIES", "\n".join(map(body, DEPTHS)))
+             "ONE": 1 << fraction, "BIAS": most // 2, "MAKE_ROOM": "shl" if guard >= fraction else "lshr", "ROOM": abs(guard - fraction),
+             "UP": 32 - width, "ZERO": ZERO, "POINT": 1023 - guard, "LAST": depths[-1],
+             "CHOICES": " ".join(f"i32 {d}, label %by.{d}" for d in depths[:-1])}
+    ends = [(f"%top.{d}.{d - 1}", f"%sum.{d}.{d - 1}", f"%by.{d}") for d in depths]
+    text = SUM.replace("BODIES", "\n".join(map(body, depths)))
     text = text.replace("TOPS", ", ".join(f"[{top}, {label}]" for top, _, label in ends))
     text = text.replace("SUMS", ", ".join(f"[{total}, {label}]" for _, total, label in ends))
     for word, value in words.items():
@@ -219,4 +221,6 @@ def functions() -> dict[str, str]:
     """Return the functions by name, for `scalar.lower_module`."""
     return {"unpack_parts": UNPACK.replace("SPLATS", splats("fraction", "last", "low", "most", "one", "bias")).replace("ZERO", str(ZERO)),
             "sums_of_floats": sums("sums_of_floats", 23, 32, TO_FLOAT) + HELPERS,
-            "sums_of_halves": sums("sums_of_halves", 10, 16, AS_IT_IS)}
+            "sums_of_halves": sums("sums_of_halves", 10, 16, AS_IT_IS),
+            "eights_to_floats": sums("eights_to_floats", 23, 32, TO_FLOAT, GUARD_OF_EIGHTS, DEPTH_OF_EIGHTS),
+            "eights_to_halves": sums("eights_to_halves", 10, 16, AS_IT_IS, GUARD_OF_EIGHTS, DEPTH_OF_EIGHTS)}

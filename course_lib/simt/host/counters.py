@@ -35,10 +35,12 @@ MATH = {("fma", "f32"): "ffma", ("mad", "f32"): "ffma", ("add", "f32"): "fadd", 
 DIRECTIONS = ("ld", "st")
 TENSOR = "smsp__inst_executed_pipe_tensor_op_{}.sum"
 TENSOR_PIPES = ("hmma", "dmma", "imma")
+MULTIPLY_ADDS = "multiply_adds_wgmma"       # ours: Nsight Compute's name for it is not known to us
 NAMES = tuple(
     [form.format(d) for form in (GLOBAL_REQUESTS, GLOBAL_SECTORS, SHARED_WAVEFRONTS, SHARED_CONFLICTS, SHARED_EXECUTED)
      for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
-    + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS]
+    + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS,
+                                                                 MULTIPLY_ADDS]
 )
 
 
@@ -122,6 +124,7 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
     as which ldmatrix and some wmma.load are executed, but its wavefronts are among those of loads. So an H200 counts them.
     What it counts of bulk copies and mbarriers has not been measured: they add to instructions alone.
     """
+    add(ins.line, MULTIPLY_ADDS, times * tensor.multiply_adds)
     if tensor.pipe:
         add(ins.line, TENSOR.format(tensor.pipe), times * tensor.machine_instructions)
     elif tensor.function == "copy_async":

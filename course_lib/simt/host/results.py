@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.simt import async_report
-from course_lib.simt.async_report import AsyncFinding
+from course_lib.simt.async_report import AsyncFinding, ProductFinding
 from course_lib.simt.host import counters, faults, lane_faults, levels
 from course_lib.simt.host.fault_places import variable_at
 from course_lib.simt.host.running import Running
@@ -29,7 +29,7 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
                   meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
-                  unfreed[0], unfreed[1], stray_shuffles(run), run.program.entry, async_findings(run))
+                  unfreed[0], unfreed[1], stray_shuffles(run), products(run), run.program.entry, async_findings(run))
 
 
 def noted(run: Running) -> set[str]:
@@ -39,13 +39,19 @@ def noted(run: Running) -> set[str]:
 
 def hazards(run: Running) -> tuple[Hazard, ...]:
     """Return the accesses to shared memory that nothing puts in order."""
-    return tuple(h for h in logged(run) if h.kind not in (MEETING, STRAY, *async_report.KINDS))
+    return tuple(h for h in logged(run) if h.kind not in (MEETING, STRAY, *async_report.KINDS, *async_report.OF_PRODUCTS))
 
 
 def meetings(run: Running) -> tuple[BarrierMeeting, ...]:
     """Return the barriers of two lines at which warps of one block met."""
     return tuple(BarrierMeeting(h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count)
                  for h in logged(run) if h.kind == MEETING)
+
+
+def products(run: Running) -> tuple[ProductFinding, ...]:
+    """Return what products of warpgroups lack."""
+    return tuple(ProductFinding(h.kind, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count, h.first_header,
+                                h.second_header) for h in logged(run) if h.kind in async_report.OF_PRODUCTS)
 
 
 def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:
@@ -81,7 +87,8 @@ def logged(run: Running) -> tuple[Hazard, ...]:
             entry = Hazard(key[0], h.address, first.line, second.line, run.thread(h.first_thread - 1), run.thread(h.second_thread - 1),
                            tuple(h.block), h.count, copies(first), copies(second) and first.opcode[0] != "mbarrier",
                            (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
-                           first.header, second.header, run.influence.get(key[0]), bulk="bulk" in first.opcode + second.opcode)
+                           first.header, second.header, run.influence.get(key[0]), bulk="bulk" in first.opcode + second.opcode,
+                           first_multiplies=first.opcode[0] == "wgmma")
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
 

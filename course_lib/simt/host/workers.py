@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.codegen import native
+from course_lib.simt.host.memory import aligned, up
 from course_lib.simt.runtime import abi
 
 MOST_THREADS = 256
@@ -34,6 +35,18 @@ def pool(stack_bytes: int = 0) -> futures.ThreadPoolExecutor:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=pool.cache_clear)  # threads stay behind in the parent
 _stack_size = native.fork_safe_lock()  # which is the process's, not a thread's
+
+
+def add_shadow(worker: abi.Worker, launch: abi.Launch, pin: Callable[[Any], int]) -> list[NDArray[np.uint8]]:
+    """Give a worker what racecheck records about shared memory (runtime/hazards.cuh); return what of it another launch may use again."""
+    cells = (launch.shared_bytes >> launch.granule_shift) + 1
+    shadow, notes = aligned(cells * ctypes.sizeof(abi.Cell)), aligned(abi.NOTE_BYTES + 1024)
+    worker.shadow = pin(shadow)
+    worker.epochs = pin(aligned(up(4 * cells)))
+    worker.lines = pin(aligned(4 * (launch.shared_bytes // abi.LINE_BYTES + 1)))
+    worker.notes = worker.next_note = pin(notes)
+    worker.last_note, worker.cells_used = worker.notes + abi.NOTE_BYTES, 1
+    return [shadow, notes]
 
 
 class Steps(Protocol):

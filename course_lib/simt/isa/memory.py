@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from course_lib.simt.isa import async_copies, bulk_copies, images, mbarriers, tensor, warp
+from course_lib.simt.isa import async_copies, bulk_copies, images, mbarriers, tensor, warp, warpgroup
 from course_lib.simt.isa.operations import ir_type
 from course_lib.simt.isa.protocols import Described, Placed
 from course_lib.simt.ptx.ir import ACCESSES, Imm, Instruction, Kind, Reg, opened, type_bytes
@@ -66,6 +66,8 @@ def describe_one(program: Described, ins: Instruction, number: int) -> None:
         program.crossings[number] = warp.cross(program, ins, number)
     elif any(module.knows(ins) for module in WITH_RECORDS):
         describe_tensor(program, ins, number)
+    elif warpgroup.knows(ins):
+        program.tensors[number] = warpgroup.describe(program, ins, number)
     elif images.knows(ins):
         program.tensors[number] = images.describe(program, ins, number)
 

@@ -73,6 +73,7 @@ class Tensor:
     maps: tuple[Fragment, ...] = ()
     pipe: str = ""  # tensor pipe that executes it: hmma, dmma, imma
     machine_instructions: int = 0  # there, for one of PTX
+    multiply_adds: int = 0  # of a warp, in a product of its warpgroup
 
 
 def knows(ins: Instruction) -> bool:

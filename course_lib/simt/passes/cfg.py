@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.simt.errors import PtxSyntaxError
+from course_lib.simt.isa import warpgroup
 from course_lib.simt.isa.special import CLOCKS
 from course_lib.simt.ptx.ir import ACCESSES, Function, Imm, Instruction, Kind, Reg, at_line, type_bytes
 
 ENDS = ("bra", "ret", "exit", "trap", "brx", "call")
 REFERENCE_ONLY = frozenset({Kind.EXCHANGE, Kind.ATOMIC, Kind.CALL, Kind.INDEXED_BRANCH, Kind.TRAP, Kind.SLEEP,
-                            Kind.ARRIVAL, Kind.WARP_BARRIER, Kind.IMAGE, Kind.MBARRIER})  # what the uniform generator leaves to the other
+                            Kind.ARRIVAL, Kind.WARP_BARRIER, Kind.IMAGE, Kind.MBARRIER,
+                            Kind.WARPGROUP})  # what the uniform generator leaves to the other
 BY_RUNTIME = frozenset({Kind.MATRIX, Kind.COPY})  # of all lanes, on the register file
 
 
@@ -125,6 +127,8 @@ def split(function: Function, first: int = 0) -> tuple[list[Block], dict[str, in
             pending.append(item)
             current = None
             continue
+        if warpgroup.may_wait(item):
+            current = None               # a warp that waits begins its block again
         uniform, by_runtime = can_be_uniform(item), item.kind in BY_RUNTIME and item.guard is None
         parted = current is None or uniform != current.uniform
         head = current is None or parted or by_runtime != current.by_runtime

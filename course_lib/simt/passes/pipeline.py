@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from course_lib import arch
 from course_lib.simt.errors import LaunchError, UnsupportedInstruction
-from course_lib.simt.isa import barriers, carry, coverage, images
+from course_lib.simt.isa import barriers, carry, coverage, images, warpgroup
 from course_lib.simt.isa.memory import describe_one
 from course_lib.simt.isa.operations import OPS
 from course_lib.simt.isa.special import REASONS, REFUSED, SPECIAL, since
@@ -50,6 +50,7 @@ class Program:
     addresses: dict[str, tuple[str, int]]  # variable -> (space, address)
     constant_bytes: int
     max_threads: int
+    max_registers: int  # of a thread, by the kernel's own declaration; 0: it has none
     entry_block: int
     linked: Linked
     target: str  # the architecture that the text is for: "sm_90"
@@ -118,7 +119,7 @@ def build_program(module: Module, entry: str) -> Program:
     program = Program(
         entry, code.instructions, code.blocks, slots, register_bytes, variables.params, variables.shared, variables.sizes["shared"],
         linked.frames[entry], variables.constants, variables.addresses, variables.sizes["const"], most_threads(module.functions[entry]),
-        code.entry_block, linked, module.target, variables.shared_begin, variables.lost_alignments)
+        most_registers(module.functions[entry]), code.entry_block, linked, module.target, variables.shared_begin, variables.lost_alignments)
     describe(program)
     note_channels(program)
     fuse_accesses(program)
@@ -146,6 +147,7 @@ def check_forms(linked: Linked, target: str) -> None:
                 ins = coverage.in_order(ins)
                 refuse_unknown(ins)
                 refuse_too_new(ins, target)
+                warpgroup.refuse_target(ins, target)
                 coverage.check_form(ins)
             body.append(ins)
         linked.functions[name] = dataclasses.replace(function, body=body)
@@ -251,6 +253,19 @@ def most_threads(function: Function) -> int:
     for n in function.directives.get("maxntid") or function.directives.get("reqntid") or (1024,):
         limit *= n
     return limit
+
+
+def most_registers(function: Function) -> int:
+    """Return how many registers a thread may have by the kernel's own declaration; 0 where it does not say how many.
+
+    `__launch_bounds__` needs both its numbers for that: with threads alone, ptxas 13.5 ignores `setmaxnreg` and says so.
+    """
+    told = function.directives
+    if "maxnreg" in told:
+        return told["maxnreg"][0]
+    if "minnctapersm" not in told or not {"maxntid", "reqntid"} & told.keys():
+        return 0
+    return min(arch.MAX_REGISTERS_PER_BLOCK // (most_threads(function) * told["minnctapersm"][0]) // 8 * 8, 255)
 
 
 def refuse_unknown(ins: Instruction) -> None:

@@ -11,7 +11,7 @@ from course_lib.simt.errors import where
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 ODD_SIZES = {"pred": 1, "e4m3x2": 2, "e5m2x2": 2}
 WITHOUT_RESULT = {"st", "stmatrix", "cp", "red", "sust", "prefetch", "prefetchu", "bar", "barrier", "bra", "brx", "nanosleep", "call",
-                  "membar", "fence"}
+                  "membar", "fence", "setmaxnreg"}
 
 
 class Kind(enum.Enum):
@@ -23,6 +23,7 @@ class Kind(enum.Enum):
     ATOMIC = enum.auto()          # atom and red
     EXCHANGE = enum.auto()        # between the lanes of a warp: shuffles, votes, matches, reductions
     MATRIX = enum.auto()          # of a whole warp: mma, wmma, ldmatrix
+    WARPGROUP = enum.auto()       # of four warps: wgmma and its waits, setmaxnreg
     COPY = enum.auto()            # cp.async, bulk copies, and the waits for such copies
     IMAGE = enum.auto()           # tex, tld4, suld, sust: textures and surfaces
     BRANCH = enum.auto()
@@ -41,6 +42,7 @@ class Kind(enum.Enum):
 KINDS = {"ld": Kind.LOAD, "ldu": Kind.LOAD, "st": Kind.STORE, "atom": Kind.ATOMIC, "red": Kind.ATOMIC,
          **dict.fromkeys(("shfl", "vote", "match", "redux", "activemask", "elect"), Kind.EXCHANGE),
          **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), Kind.MATRIX),
+         **dict.fromkeys(("wgmma", "setmaxnreg"), Kind.WARPGROUP),
          **dict.fromkeys(("tex", "tld4", "suld", "sust"), Kind.IMAGE),
          "bra": Kind.BRANCH, "brx": Kind.INDEXED_BRANCH, "call": Kind.CALL, "ret": Kind.RETURN, "exit": Kind.RETURN,
          "trap": Kind.TRAP, "brkpt": Kind.TRAP, "membar": Kind.FENCE, "fence": Kind.FENCE, "nanosleep": Kind.SLEEP,
@@ -159,6 +161,8 @@ class Instruction:
         name, count = self.opcode[0], len(self.operands)
         if name in WITHOUT_RESULT:
             return int(self.kind in BARRIERS and "red" in self.opcode and count > 0)
+        if name == "wgmma":
+            return int(self.opcode[1:2] == ("mma_async",))
         if name == "setp":
             return max(count - 2 - any(p in ("and", "or", "xor") for p in self.opcode), 0)
         if name in ("shfl", "match", "elect"):
@@ -179,9 +183,10 @@ class Instruction:
 
     @cached_property
     def sources(self) -> tuple[Reg, ...]:
-        """The registers that it reads, its guard included."""
+        """The registers that it reads, its guard included; a product of a warpgroup adds to what its results hold."""
+        kept = self.destinations if self.kind is Kind.WARPGROUP else ()
         read = [o.base if isinstance(o, Mem) else o for o in self.inputs]
-        return (*(o for o in read if isinstance(o, Reg)), *([self.guard] if self.guard else []))
+        return (*(o for o in read if isinstance(o, Reg)), *kept, *([self.guard] if self.guard else []))
 
 
 def at_line(ins: Instruction) -> str:

@@ -26,7 +26,7 @@ __device__ __noinline__ void mark_landed(Worker* k, u64 at, u32 bytes, const Obj
 #pragma unroll 1
     for (u64 g = at >> shift; bytes && g <= (at + bytes - 1) >> shift; ++g) {
         Cell* c = &((Cell*)k->shadow)[g];
-        c->written = 1;
+        c->written = proxied ? 1 : 1 | BY_GENERIC;
         c->via = 1 + (o - async_of(k)->object);
         c->proxied = proxied;
         c->write_epoch = o->phase + 1;

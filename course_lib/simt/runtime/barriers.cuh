@@ -3,7 +3,7 @@
 // A warp arrives at a block's barrier when all its living lanes have come, and counts as 32 threads. A barrier with a number
 // of threads opens when that many have come; one without, when all living warps of the block wait at it.
 
-enum { BARRIERS = 16 };
+enum { BARRIERS = 16, AWAITING = 16 };   // the latter in place of a barrier's number: a warp waits for others of its warpgroup
 __device__ __forceinline__ u32 misuse(Warp* w, u32 what, const Bar* b, u32 lane, u32 value) {
     return fault(w, BARRIER_MISUSE, b->number, lane, (u64)what << 32 | value);
 }
@@ -162,6 +162,8 @@ __device__ __noinline__ u32 meet(Worker* k, const Launch* L, const Warp* first, 
     return 0;
 }
 
+__device__ u32 stuck_warpgroup(Worker* k, Warp* w);
+
 // No warp can run: open the barrier at which all that live wait, or say which ones keep each other waiting.
 __device__ __noinline__ u32 release(Worker* k, const Launch* L) {
     Warp* first = 0;
@@ -169,6 +171,7 @@ __device__ __noinline__ u32 release(Worker* k, const Launch* L) {
     for (u32 i = 0; i < L->warps; ++i) {
         Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
         if (w->state != WAITING) continue;
+        if (w->bar_id == AWAITING) return stuck_warpgroup(k, w);
         if (!first) first = w;
         if (w->bar_count || w->bar_id != first->bar_id)
             return fault(w, BARRIER_MISMATCH, w->barrier, lowest(w->exists), first->barrier);

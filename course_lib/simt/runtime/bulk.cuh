@@ -95,7 +95,7 @@ __device__ __noinline__ void touch_proxied(Warp* w, u32 number, u32 store, u32 l
     for (u64 g = at >> L->granule_shift; g <= (at + bytes - 1) >> L->granule_shift; ++g) {
         Cell* c = &((Cell*)k->shadow)[g];
         const u32 column = c->via ? async_of(k)->threads + c->via - 1 : c->writer - 1;
-        if (c->written == 1 && c->writer && !c->proxied && !write_unordered(k, w, c, me) && !clock_knows(k, me - 1, column, c->write_epoch, 1))
+        if (c->written & 1 && c->writer && !c->proxied && !write_unordered(k, w, c, me) && !clock_knows(k, me - 1, column, c->write_epoch, 1))
             log_hazard(k, UNFENCED, c->write_access & ~BY_ATOMIC, number, c->writer, me, g << L->granule_shift);
         check_cell(k, w, c, store, me, number, g << L->granule_shift, 0);
         if (store || c->object) continue;

@@ -6,9 +6,9 @@
 // Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", arXiv:2511.10909, and F. Khattak, M. Mikaitis, "Accurate Models
 // of NVIDIA Tensor Cores", arXiv:2512.07004.
 
-enum FactorKind { HALF, BFLOAT, TF32, DOUBLE, INTEGER };
+enum FactorKind { HALF, BFLOAT, TF32, DOUBLE, INTEGER, E4M3, E5M2, S8, U8 };
 enum Special { FINITE, INFINITE, NOT_A_NUMBER };
-enum { GUARD = 25, LEAST = -126 };
+enum { GUARD = 25, GUARD_OF_EIGHTS = 13, LEAST = -126 };   // bits kept behind the point
 
 struct Part { int significand, exponent; u32 special; };   // significand * 2^(exponent - fraction bits); infinite: its sign
 
@@ -86,8 +86,8 @@ __device__ __noinline__ u32 special_sum(const Part* a, const Part* b, const Part
     return bad || (plus && minus) ? nan : plus ? inf : inf | sign;
 }
 
-// One sum of n products and C. `bits`: of the fractions of two factors together.
-__device__ __noinline__ u32 fused_sum(const Part* a, const Part* b, const Part* c, u32 n, int bits, int c_bits, u32 half) {
+// One sum of n products and C. `bits`: of the fractions of two factors together; `guard`: kept behind the point.
+__device__ __noinline__ u32 fused_sum(const Part* a, const Part* b, const Part* c, u32 n, int bits, int c_bits, u32 half, int guard) {
     int top = LEAST;
     u32 special = c->special;
     if (c->significand && c->exponent > top) top = c->exponent;
@@ -99,16 +99,16 @@ __device__ __noinline__ u32 fused_sum(const Part* a, const Part* b, const Part* 
     }
     if (special) return special_sum(a, b, c, n, half);
     i64 sum = 0;
-    const int by = c->exponent - top + GUARD - c_bits, size = c->significand < 0 ? -c->significand : c->significand;
+    const int by = c->exponent - top + guard - c_bits, size = c->significand < 0 ? -c->significand : c->significand;
     if (size) {
         const i64 part = by >= 0 ? (i64)size << by : by < -31 ? 0 : size >> -by;
         sum = c->significand < 0 ? -part : part;
     }
 #pragma unroll 1
     for (u32 i = 0; i < n; ++i) {
-        const int p = a[i].significand * b[i].significand, s = a[i].exponent + b[i].exponent - top + GUARD - bits;
+        const int p = a[i].significand * b[i].significand, s = a[i].exponent + b[i].exponent - top + guard - bits;
         const int v = p < 0 ? -p : p, part = !v || s < -31 ? 0 : s >= 0 ? v << s : v >> -s;
         sum += p < 0 ? -part : part;
     }
-    return half ? to_half(sum, top - GUARD) : to_float(sum, top - GUARD);
+    return half ? to_half(sum, top - guard) : to_float(sum, top - guard);
 }

@@ -42,8 +42,11 @@ __device__ __forceinline__ bool write_unordered(const Worker* k, const Warp* w, 
     return unordered(k, w, me, c->writer, c->write_epoch, c->write_sync);
 }
 
-enum { IN_FLIGHT = 2 };             // mark in Cell.written: an asynchronous copy goes there that has not been waited for
+enum { IN_FLIGHT = 2, BY_GENERIC = 4 };   // marks in Cell.written, beside 1: an asynchronous copy goes there that has not been waited for;
+                                          // the generic proxy wrote, so that the async proxy may read older bytes
 enum { BY_ATOMIC = 0x80000000u };   // mark in Cell.write_access; atomics are ordered among themselves
+
+__device__ void check_products(Worker* k, const Warp* w, u64 granule, u32 me, u32 access, u64 address);   // those that read a granule
 
 // An access to the bytes of an mbarrier, or one that changes what a bulk copy has still to read.
 __device__ __noinline__ void check_async(Worker* k, const Cell* c, u32 store, u32 me, u32 access, u64 address) {
@@ -55,7 +58,7 @@ __device__ __noinline__ void check_async(Worker* k, const Cell* c, u32 store, u3
 }
 
 __device__ __forceinline__ void write_cell(Worker* k, const Warp* w, Cell* c, u32 me, u32 access) {
-    c->written = 1;
+    c->written = 1 | BY_GENERIC;
     c->writer = me;
     c->write_epoch = ((u32*)k->epochs)[c - (Cell*)k->shadow] = k->epoch + 1;
     c->write_sync = w->sync;
@@ -97,6 +100,7 @@ __device__ __noinline__ void note_own_reading(Worker* k, const Warp* w, const Ce
 
 // A write meets the readings that nothing puts before it.
 __device__ __forceinline__ void check_readings(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
+    if (k->products) check_products(k, w, c - (Cell*)k->shadow, me, access, address);
     if (k->readers) check_each_reading(k, w, c, me, access, address);
     else if (unordered(k, w, me, c->reader, c->read_epoch, c->read_sync))
         log_hazard(k, WAR, c->read_access, access, c->reader, me, address);

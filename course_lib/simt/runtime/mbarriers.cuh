@@ -238,24 +238,43 @@ extern "C" __device__ u32 use_object(Warp* w, const ObjectOp* p) {
     return 0;
 }
 
-// fence.proxy.async: what a thread knows now, it knows for the async proxy too; or only the mbarriers that it has made.
+// fence.proxy.async: what the lanes know to be written, products of warpgroups may read from here on.
+__device__ __noinline__ void fence_cells(Worker* k, const Warp* w) {
+    const Launch* L = (const Launch*)k->launch;
+    const u64 cells = (L->shared_bytes >> L->granule_shift) + 1;
+    settle(k);
+#pragma unroll 1
+    for (u64 i = 0; i < cells; ++i) {
+        Cell* c = &((Cell*)k->shadow)[i];
+        if (!(c->written & BY_GENERIC)) continue;
+        u32 known = !c->via && (c->writer - 1) / LANES == w->index && w->mask >> (c->writer - 1) % LANES & 1;
+#pragma unroll 1
+        for (u32 left = k->clocks ? w->mask : w->mask & -w->mask; left && !known; left &= left - 1)    // without clocks all know the same
+            known = !write_unordered(k, w, c, w->index * LANES + lowest(left) + 1);
+        if (known) c->written &= ~BY_GENERIC;
+    }
+}
+
+// The same for bulk copies: what a thread knows now, it knows for the async proxy too; or only the mbarriers that it has made.
+__device__ __noinline__ void fence_thread(Worker* k, u32 thread, u32 objects) {
+    Async* a = async_of(k);
+#pragma unroll 1
+    for (u32 i = 0; i < a->objects; ++i)
+        if (a->object[i].made_by == thread + 1) a->object[i].seen = 1;
+    if (objects) return;
+    u32* known = clock_row(k, fenced_row(k, thread));
+    join_row(k, fenced_row(k, thread), thread);
+#pragma unroll 1
+    for (u32 t = 0; t < a->threads; ++t) known[t] = max(known[t], k->floor);
+    known[thread] = k->epoch + 1;
+}
+
 extern "C" __device__ u32 fence_proxy(Warp* w, const ProxyFence* f) {
     Worker* k = (Worker*)w->worker;
+    if (k->products && ((const Launch*)k->launch)->racecheck && !f->objects && w->mask) fence_cells(k, w);
     if (!k->clocks) return 0;
 #pragma unroll 1
-    for (u32 left = w->mask; left; left &= left - 1) {
-        const u32 thread = w->index * LANES + lowest(left);
-        Async* a = async_of(k);
-#pragma unroll 1
-        for (u32 i = 0; i < a->objects; ++i)
-            if (a->object[i].made_by == thread + 1) a->object[i].seen = 1;
-        if (f->objects) continue;
-        u32* known = clock_row(k, fenced_row(k, thread));
-        join_row(k, fenced_row(k, thread), thread);
-#pragma unroll 1
-        for (u32 t = 0; t < a->threads; ++t) known[t] = max(known[t], k->floor);
-        known[thread] = k->epoch + 1;
-    }
+    for (u32 left = w->mask; left; left &= left - 1) fence_thread(k, w->index * LANES + lowest(left), f->objects);
     ++k->epoch;
     return 0;
 }

@@ -32,7 +32,7 @@ __device__ __noinline__ u32 dot(const Product* p, const Part* a, const Part* b, 
 #pragma unroll 1
     for (u32 k = 0; k < p->k; k += p->split) {
         unpack(&start, c, half ? 10 : 23, half ? 16 : 32);
-        c = fused_sum(a + k, b + k, &start, p->split < p->k ? p->split : p->k, 2 * fraction_of(p->kind), half ? 10 : 23, half);
+        c = fused_sum(a + k, b + k, &start, p->split < p->k ? p->split : p->k, 2 * fraction_of(p->kind), half ? 10 : 23, half, GUARD);
     }
     return p->d_half && !p->c_half ? float_to_half(c) : c;
 }

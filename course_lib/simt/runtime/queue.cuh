@@ -12,7 +12,7 @@ __device__ __noinline__ void mark_flight(Warp* w, u64 address, u32 bytes, u32 fl
 #pragma unroll 1
     for (u64 g = address >> shift; g <= (address + bytes - 1) >> shift; ++g) {
         Cell* c = &((Cell*)k->shadow)[g];
-        c->written = flying ? IN_FLIGHT : 1;
+        c->written = flying ? IN_FLIGHT : 1 | BY_GENERIC;
         c->write_epoch = ((u32*)k->epochs)[g] = k->epoch + 1;
         c->write_sync = w->sync;
     }

@@ -98,6 +98,7 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
 #pragma unroll 1
     for (u64 i = 0; i < L->shared_bytes; i += 8, poison += L->poison_step) *(u64*)(k->shared + i) = poison;
     if (L->racecheck) forget_accesses(k, L);
+    clear_products(k, L);
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {
         Warp* w = (Warp*)(k->warps + i * L->warp_bytes);
@@ -132,6 +133,7 @@ __device__ __noinline__ u32 take_turns(Worker* k, const Launch* L) {
         }
         if (L->last_first && came) break;
     }
+    wake_warps(k, L);
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {
         const u32 state = ((Warp*)(k->warps + i * L->warp_bytes))->state;
@@ -140,6 +142,7 @@ __device__ __noinline__ u32 take_turns(Worker* k, const Launch* L) {
     }
     if (k->late && after_turns(k, L, ready, waiting)) return STUCK;
     if (!ready && waiting && release(k, L)) return STUCK;
+    if (!ready && !waiting && left_alone(k, L)) return STUCK;
     return ready && !came ? LOOKS : ready || waiting ? GO_ON : ENDED;
 }
 

@@ -11,11 +11,13 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 enum { LANES = 32, FULL = 0xffffffffu, MAX_HAZARDS = 512 };
+enum { GROUP_WARPS = 4, SLOT_UNIT = 64 };   // of a warpgroup; registers begin at multiples of so many bytes
 enum { COUNTS = 8 };                // per access: executed, threads, sectors, wavefronts, phases, global, guarded, guarded threads;
                                     // of a call or a jump by a table, the first: how often its lanes went to different places
 enum { LINE_BYTES = 128 };          // of shared memory for which one reading is noted
 enum { NOTE_BYTES = 0x40000 };       // of notes between two barriers; more are settled at once
 enum { BEHIND_EXCHANGE = 0x40000000 };   // next_block: some lanes go on in the middle of a block, behind the exchange of this number
+enum WaitStatus { GOES_ON, WAIT_FAILED, STOPS };   // of a wait for other warps of a warpgroup
 enum Crossed { TOGETHER, WRONG, IN_PARTS };   // how an exchange went; IN_PARTS: next_block sends the lanes on
 enum { SITE_BYTES = 384 };          // a Site, rounded up to 64
 enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: parameters in local memory
@@ -29,7 +31,7 @@ enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, BARRIER_THE
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
              BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE, INACTIVE_LANE, NO_IMAGE, IMAGE_MISFIT, OUTSIDE_SURFACE, UNALIGNED_SURFACE,
-             OBJECT_MISUSE };
+             OBJECT_MISUSE, NO_WARPGROUP, PRODUCTS_DIFFER, TOO_MANY_PRODUCTS, DESCRIPTOR_OUTSIDE, STUCK_WARPGROUP, REGISTERS_MISUSE };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
 enum { MOST_OBJECTS = 128, MOST_FLIGHTS = 2048 };   // mbarriers of a block; bulk copies and arrivals that are under way
 enum { MOST_COUNT = 0xfffff };       // arrivals that an mbarrier can count, and bytes
@@ -39,9 +41,11 @@ enum ObjectMisuse { NO_OBJECT = 1, LIVE_OBJECT, CHANGED_OBJECT, BAD_COUNT, BAD_B
 enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
-enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY, UNFENCED, UNSEEN, OPAQUE, UNAWAITED };   // MEETING: warps met at barriers of two lines; address: its number
+enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY, UNFENCED, UNSEEN, OPAQUE, UNAWAITED, PROXY, PENDING, UNORDERED };
+                                    // MEETING: warps met at barriers of two lines; address: its number
                                     // STRAY: a shuffle read a lane that took no part; address: the mask of the lane that read
                                     // UNFENCED, UNSEEN (an init): no proxy fence; OPAQUE: an access to an mbarrier's bytes; UNAWAITED: under way at the end
+                                    // the last three: of products of a warpgroup, see readers.cuh
 enum ImageUse { SAMPLE, GATHER, READ_SURFACE, WRITE_SURFACE };
 enum ImageElement { OF_FLOAT, OF_SIGNED, OF_UNSIGNED, OF_HALF };    // the first three are also what a fetch asks for
 enum AddressMode { ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_WRAP, ADDRESS_MIRROR };
@@ -90,6 +94,31 @@ struct Product {               // one D = A * B + C
     u32 a_registers, b_registers, c_registers, d_registers, a[8], b[8], c[8], d[8];
     u32 apart;                 // no register of D is one of A's or B's, and of C's only the one of the same elements
 };
+
+struct WideProduct {           // one wgmma.mma_async; ~0: A lies in registers, scale-d is a literal
+    u32 number, n, k, bits, kind_a, kind_b, half, saturate;   // bits of an element in memory; half: D holds half precision
+    u32 negate_a, negate_b, across_a, across_b, a_descriptor, b_descriptor, accumulate, accumulate_negated;   // across: along M or N
+    u32 registers, a[4], d[128];
+};
+
+struct Await { u32 number, kind, amount, guarded; };   // another instruction of a warpgroup
+
+struct Issue { u64 product, a, b; u32 accumulate, group; };   // a product that a warp has issued: its descriptors
+
+struct OwnProducts {           // what a warp knows of its products; all numbers count from the beginning of the block
+    u64 shadow, held, lent, touched;      // per register: what it will hold; products that write it, that read it; its last ordinary use
+    u32 issued, done, delivered, committed, fences, registers;   // done: of the warpgroup, in its first warp; registers: of a thread
+    Issue issue[128];
+};
+
+struct Scratch {               // of a product: its operands, as rows of A and rows of B (along N)
+    u32 words[2048], a_raw[2048], b_raw[8192], c[4096], row[256];
+    u32 a_size[2048], a_exponent[2048], b_size[8192], b_exponent[8192];   // floats and numbers with a sign
+};
+
+struct ProductReading { u32 count, access, thread, epoch; };   // racecheck: products that read a granule; the last of them, and when it was done
+
+struct Products { u64 own, scratch, readings; u32 free_registers, first_registers; };   // of a worker; own: per warp; readings: of racecheck
 
 struct Copy {                  // one cp.async
     Access target, source;
@@ -224,6 +253,7 @@ struct Worker {
     u64 fault_address, block_number;
     u32 epoch, turn;           // turn: of a block among others that are resident, see schedule.cuh
     u64 queues;                // one Queue a warp, when the kernel copies asynchronously
+    u64 products;              // a Products, when the kernel has instructions of warpgroups
     u64 epochs, lines, notes, next_note, last_note, cells_used;   // racecheck, see hazards.cuh
     u64 late, clocks, readers; // an Async, and what racecheck knows with it (clocks.cuh); 0 without mbarriers and bulk copies
     u32 floor, named;          // accesses up to epoch `floor` lie before a barrier of all warps; named: other barriers were used

@@ -4,9 +4,12 @@ Each register is a vector of 32 values in memory. Each instruction is a call to 
 which computes all lanes and keeps the result in the active ones. Loads, stores, counting and control are the runtime's.
 """
 
+import struct
+
 from course_lib.simt.codegen.llvm import Code, declarations
 from course_lib.simt.codegen.reference import access
 from course_lib.simt.codegen.reference.arithmetic import Arithmetic, Storage
+from course_lib.simt.isa import warpgroup
 from course_lib.simt.isa.memory import is_memory
 from course_lib.simt.isa.special import CLOCKS
 from course_lib.simt.isa.tensor import map_bytes
@@ -25,6 +28,7 @@ class _ReferenceGenerator:
         self.program, self.code = program, Code(lanes=None)
         self.storage = Storage(program, self.code)
         self.arithmetic = Arithmetic(self.storage)
+        self.of_products = warpgroup.registers_of_products(program.instructions)
 
     def text(self):
         code = self.code
@@ -68,6 +72,12 @@ class _ReferenceGenerator:
                 ahead = len(block.instructions) - (number - block.first)  # instructions counted already, though still to come
                 self.code.do(f"call void %f.read_clock(ptr %w, i32 {self.program.slots[register.name][0]}, i32 {nbytes}, i32 {first}, "
                              f"i32 {ahead})")
+        touched = warpgroup.touched(self.program, ins, self.of_products)
+        if touched:
+            listed = self.storage.raw("u", number, struct.pack(f"{len(touched)}I", *touched))
+            self.code.do(f"call void %f.touch_registers(ptr %w, i32 {number}, ptr {listed})")
+        if warpgroup.may_wait(ins):
+            return self.wait(block, ins, number)
         if ins.kind is Kind.BRANCH:
             return self.branch(block, ins)
         if ins.kind is Kind.CALL:
@@ -119,6 +129,14 @@ class _ReferenceGenerator:
         if found.function == "copy_async":
             given.append(self.code.op(f"getelementptr i8, ptr %sites, i64 {access.site(self.program, number)}"))
         self.fail_if(self.code.op(f"call i32 %f.{found.function}(ptr %w, " + ", ".join(f"ptr {g}" for g in given) + ")"))
+
+    def wait(self, block, ins, number):
+        """Wait for other warps of the warpgroup: the runtime lets the lanes begin this block again when they have come."""
+        code, record = self.code, self.storage.record("t", self.program.tensors[number].record, number)
+        lanes = "-1" if ins.guard is None else self.storage.predicate(ins.guard)
+        status, done = code.op(f"call i32 %f.wait_here(ptr %w, ptr {record}, i32 {block.index}, i32 {lanes})"), code.fresh("done")
+        code.do(f"switch i32 {status}, label %dispatch [ i32 {abi.GOES_ON}, label %{done} i32 {abi.WAIT_FAILED}, label %failed ]")
+        code.label(done)
 
     def exchange(self, ins, number):
         """When partners of some lanes are elsewhere, the runtime sends all lanes on from `behind` as soon as they may go."""
