@@ -10,7 +10,8 @@ from course_lib.bench.race import choice, heats
 from course_lib.lessons.busy.choice import choice_by_size, chosen_speeds, describe_choice
 from course_lib.run import choose
 
-LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "19_busy.ipynb"
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = ROOT / "notebooks" / "19_busy.ipynb"
 CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
 TOLD = " ".join(CELLS["dispatcher-told"].split())
 SIZES = tuple(map(int, re.search(r"sizes = \((.*)\)", CELLS["dispatcher"]).group(1).split(",")))
@@ -40,5 +41,8 @@ def test_the_choice_is_this_lessons_kernel_and_what_the_lesson_says_of_it():
     assert (len(same), len(SIZES), {256, 512, 1536} & set(same)) == (6, 9, set())
     held = [row["ratio"] for row in judge(data.readings("tried"), data.readings("choices")) if row["dtype"] == "float32"]
     assert (len(held), int(100 * min(held))) == (12, 91)
-    for words in ("six of these nine sizes", "twelve other float32 products", "91 %"):
+    later = "The choice reached 0.917 of the best known in float32 and 0.967 in float64. The worst, 0.574 and 0.734, is 3487 × 4033 × 25"
+    assert later in " ".join((ROOT / "docs" / "race.md").read_text(encoding="utf-8").split())
+    for words in ("six of these nine sizes", "twelve other float32 products", "91 %",
+                  "92 % in the geometric mean, and 57 % at worst, with K = 25"):
         assert words in TOLD
