@@ -46,11 +46,14 @@ def test_lesson_03_is_broken_by_one_row_too_many_and_by_the_wrong_distance_betwe
 
 
 @pytest.mark.slow
-def test_lesson_04_is_broken_by_a_missing_first_barrier():
+def test_lesson_04_is_broken_by_a_missing_second_barrier():
     text, _, prose = lesson("04", "tiled")
-    assert f"Put `//` before the *first* `{BARRIER}` in your cell" in prose
+    assert f"Put `//` before the *second* `{BARRIER}` in your cell" in prose
     assert found(text) == []
-    assert found(text.replace(BARRIER, f"// {BARRIER}", 1)) == [("hazard", "lesson 04", "sum +=")]
+    assert text.count(BARRIER) == 2
+    report = check(f"// {BARRIER}".join(text.rsplit(BARRIER, 1)))
+    assert [(f.kind, f.lesson, f.source_line.strip()[:6]) for f in report.findings] == [("hazard", "lesson 04, Tiling", "sum +=")]
+    assert "right on 8 of 12 inputs" in str(report)
 
 
 @pytest.mark.slow
