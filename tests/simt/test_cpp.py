@@ -305,12 +305,3 @@ def test_atomics_and_arrays_of_the_standard_library():
     }"""
     found, _ = run(source, n=4)
     assert found == [16 * 4321, 5, 3, 13]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("source", "word"), [
-    ('#include <cuda/barrier>\nextern "C" __global__ void f(int* out) { __shared__ cuda::barrier<cuda::thread_scope_block> b; '
-     "if (threadIdx.x == 0) init(&b, 32); __syncthreads(); b.arrive_and_wait(); out[0] = 1; }", "mbarrier")])
-def test_what_is_missing_is_named(source, word):
-    error = fault(simt.UnsupportedInstruction, source, [np.zeros(32, INT)])
-    assert word in str(error)
