@@ -149,7 +149,7 @@ def test_a_swizzle_is_free_of_conflicts_for_every_access():
     assert max(j ^ i for i in range(24) for j in range(24)) >= 24, "a tile that is no power of two"
 
 
-def test_the_riddles_load_wants_64_words_of_8_banks_and_each_twice():
+def test_the_products_load_wants_64_words_of_8_banks_and_each_twice():
     words = (64 * (LANES % 16))[:, None] // 4 + np.arange(4)
     assert len(np.unique(words)) == 64
     assert np.bincount(np.unique(words) % 32).max() == 8, "8 words in each"

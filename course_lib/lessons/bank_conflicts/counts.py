@@ -66,7 +66,7 @@ def by_padding() -> Table:
 
 
 def padded_or_swizzled() -> Table:
-    """Return a table of both cures of the column, beside none."""
+    """Return a table of both remedies for the column, beside none."""
     rows = []
     for PAD in (0, 1, None):
         result = transposed(32, PAD)
