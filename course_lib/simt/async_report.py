@@ -10,7 +10,20 @@ PROXY, PENDING, UNORDERED = OF_PRODUCTS = ("proxy", "pending", "unordered")
 
 
 @dataclass(frozen=True)
-class AsyncFinding:
+class Finding:
+    """A rule that two source lines break, with the first example's threads and block, and in `count` how often."""
+
+    kind: str
+    first_line: int
+    second_line: int
+    first_thread: Index
+    second_thread: Index
+    block: Index
+    count: int
+
+
+@dataclass(frozen=True)
+class AsyncFinding(Finding):
     """A rule of bulk copies or mbarriers that a launch broke; the answer may be right all the same.
 
     `kind`: "unfenced", a bulk copy touches what ordinary stores wrote, and no fence.proxy.async stands between; "unseen", it tells an
@@ -20,13 +33,6 @@ class AsyncFinding:
     the copy or the access. `array`: the `__shared__` variable, "" where none is declared, and `offset` the byte in it.
     """
 
-    kind: str
-    first_line: int
-    second_line: int
-    first_thread: Index
-    second_thread: Index
-    block: Index
-    count: int
     array: str = ""
     offset: int = 0
     first_header: str = ""
@@ -52,7 +58,7 @@ class AsyncFinding:
 
 
 @dataclass(frozen=True)
-class ProductFinding:
+class ProductFinding(Finding):
     """What the rules of `wgmma` ask for and a kernel lacks, though its result may be right.
 
     `kind`: "proxy" (the product at the second line reads what the first line wrote, without a `fence.proxy.async` between them), "pending"
@@ -60,13 +66,6 @@ class ProductFinding:
     product at the second, without a `wgmma.fence` between them; one line: there was none at all). `count`: how often.
     """
 
-    kind: str
-    first_line: int
-    second_line: int
-    first_thread: Index
-    second_thread: Index
-    block: Index
-    count: int
     first_header: str = ""
     second_header: str = ""
 
