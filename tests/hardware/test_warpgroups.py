@@ -1,9 +1,11 @@
-"""Kernels with `wgmma` and `setmaxnreg`: on the simulator, and beside it on a GPU of compute capability 9.0, where nobody has run them yet.
+"""Kernels with `wgmma` and `setmaxnreg`: the simulator beside what an H200 computed, and beside a GPU of compute capability 9.0.
 
 What NVIDIA's manual leaves open stands here as a kernel: how sums are rounded, where a descriptor with a base offset leads, whether a
 warpgroup waits for registers. `tests/simt/test_wgmma.py` holds the same to plain NumPy.
 """
 
+import hashlib
+import json
 import os
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from course_lib import gpu, simt, toolchain
 
 KERNELS = Path(__file__).parent / "kernels" / "sm_90a"
+RECORD = json.loads((Path(__file__).parents[1] / "data" / "h200_warpgroups.json").read_text())
 FORMS = {name: (f"wgmma.mma_async.sync.aligned.m64n8k{k}.{out}.{a}.{b}", literals, 2 if out == "f16" else 4)
          for k, literals, out, a, b in (
              (16, ", 1, 1, 0, 0", "f32", "f16", "f16"), (16, ", 1, 1, 0, 0", "f16", "f16", "f16"),
@@ -42,6 +45,15 @@ def simulated(name, grid, args, **how):
     return given
 
 
+def form(name):
+    instruction, literals, registers = FORMS[name]
+    return {"defines": {"FORM": f'"{instruction}"', "LITERALS": f'"{literals}"', "REGISTERS": registers}}
+
+
+def digest(array):
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+
+
 def sums(name):
     """Return the arguments of wgmma_sums: random bits of all kinds, among them infinities, NaN and subnormal numbers, and plain ones."""
     rng = np.random.default_rng(len(name))
@@ -59,14 +71,18 @@ def sums(name):
 
 @pytest.mark.sampled(test=3, slow=8)
 @pytest.mark.parametrize("name", FORMS)
-def test_sums_are_the_hardwares(name):
-    form, literals, registers = FORMS[name]
-    how = {"defines": {"FORM": f'"{form}"', "LITERALS": f'"{literals}"', "REGISTERS": registers}}
+def test_sums_are_those_of_an_h200(name):
     args = sums(name)
-    ours = simulated("wgmma_sums", CASES, args, **how)[3]
-    assert ours.any()
-    theirs = on_gpu("wgmma_sums", CASES, args, **how)[3]
-    assert (ours == theirs).all()
+    for accumulate in (0, 1):
+        args[4] = np.int32(accumulate)
+        assert digest(simulated("wgmma_sums", CASES, args, **form(name))[3]) == RECORD["digests"][f"sums.{name}.{accumulate}"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMS)
+def test_sums_are_the_hardwares(name):
+    theirs = on_gpu("wgmma_sums", CASES, sums(name), **form(name))[3]
+    assert (theirs == simulated("wgmma_sums", CASES, sums(name), **form(name))[3]).all()
 
 
 def descriptors():
@@ -81,19 +97,29 @@ def descriptors():
     return np.array([d for d, _ in found], np.uint64), np.array([across for _, across in found], np.int32)
 
 
-def test_descriptors_lead_where_the_hardware_looks():
+def layouts():
     where, across = descriptors()
-    image = np.arange(15360)
-    image = (image + 0x400).astype(np.uint16)      # normal numbers in half precision, each another one
-    args = [where, across, image, np.zeros((len(where), 2, 128, 4), np.float32)]
-    ours = simulated("wgmma_layouts", len(where), args, dynamic_shared=32768)[3]
-    assert (ours > 0).all()
-    theirs = on_gpu("wgmma_layouts", len(where), args, dynamic_shared=32768)[3]
-    assert (ours == theirs).all()
+    image = (np.arange(15360) + 0x400).astype(np.uint16)      # normal numbers in half precision, each another one
+    return len(where), [where, across, image, np.zeros((len(where), 2, 128, 4), np.float32)]
+
+
+def test_descriptors_lead_where_an_h200_looked():
+    assert digest(simulated("wgmma_layouts", *layouts(), dynamic_shared=32768)[3]) == RECORD["digests"]["layouts"]
+
+
+def test_descriptors_lead_where_the_hardware_looks():
+    theirs = on_gpu("wgmma_layouts", *layouts(), dynamic_shared=32768)[3]
+    assert (theirs == simulated("wgmma_layouts", *layouts(), dynamic_shared=32768)[3]).all()
+
+
+def order(run, clocks):
+    """Return as which of the three each warpgroup came past its instruction."""
+    return run("setmaxnreg_order", 1, [np.full(3, -1, np.int32), np.full(1, clocks, np.int32)], block=384)[0].tolist()
 
 
 def test_registers_are_waited_for():
-    args = [np.full(3, -1, np.int32), np.full(1, 1000, np.int32)]
-    assert simulated("setmaxnreg_order", 1, args, block=384)[0][2] == 0
-    args[1][:] = 1_000_000
-    assert on_gpu("setmaxnreg_order", 1, args, block=384)[0][2] == 0
+    assert order(simulated, 1000)[2] == RECORD["setmaxnreg_order"][2] == 0
+
+
+def test_registers_are_waited_for_on_a_gpu():
+    assert order(on_gpu, 1_000_000)[2] == 0

@@ -80,9 +80,10 @@ __device__ void write_target(Worker* k, Flight* f) {
         move_bytes(f->host, f->data, f->bytes);
         return;
     }
+    const u32 unflushed = GLOBAL + 1;          // unlike `red`, an H200 keeps subnormal sums here (tests/hardware/kernels/bulk_add.cu)
 #pragma unroll 1
     for (u32 i = 0; i < f->bytes; i += f->width)
-        store_bytes(f->host + i, f->width, changed(f->change - 1, f->element, f->width, GLOBAL, load_bytes(f->host + i, f->width, 0),
+        store_bytes(f->host + i, f->width, changed(f->change - 1, f->element, f->width, unflushed, load_bytes(f->host + i, f->width, 0),
                                                    load_bytes(f->data + i, f->width, 0), 0));
 }
 

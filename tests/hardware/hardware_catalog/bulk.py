@@ -1,4 +1,4 @@
-"""mbarriers and bulk copies. No GPU has run them yet: what they must compute is the manual's, or, where that is silent, a guess."""
+"""mbarriers and bulk copies. An H200 computed all of this on 2026-11-27; Nsight Compute has not counted them yet."""
 
 import numpy as np
 
@@ -17,25 +17,23 @@ def bulk_stages(rng):
 
 @case(2, 64)
 def bulk_add(rng):
-    """A guess: subnormal sums become zeros, as those of red.add.f32 in global memory do."""
+    """Subnormal sums stay, unlike those of red.add.f32 in global memory."""
     tiles = 5
     x = rng.standard_normal((2 * tiles, 128)).astype(FLT)
     z = rng.standard_normal((2 * tiles, 128)).astype(FLT)
     x[:, :4], z[:, :4] = FLT(3e-39), FLT(1e-39)
-    total = 2 * x + z
-    total[:, :4] = 0
-    return [INT(tiles), read_only(x), np.zeros_like(x), z.copy()], {2: 2 * x, 3: total}
+    return [INT(tiles), read_only(x), np.zeros_like(x), z.copy()], {2: 2 * x, 3: 2 * x + z}
 
 
 @case(1, 1)
 def mbarrier_phases(rng):
-    """A guess: the last number, that expected bytes complete a phase whose bytes came first."""
+    """The last number: expected bytes complete a phase whose bytes came first."""
     return [np.full(18, 9, np.uint32)], {0: np.array([0, 1, 5, 0, 3, 0, 0, 1, 1, 0, 5, 3, 1, 3, 0, 1, 0, 1], np.uint32)}
 
 
 @case(1, 32)
 def elect_lanes(rng):
-    """A guess: the lowest lane of the mask."""
+    """The lowest lane of the mask is elected."""
     masks = np.array([0xFFFFFFFF, 0xFFFF0000, 0x80000000, 0x00F0F000, 0xAAAAAAAA], np.uint32)
     want = np.zeros((len(masks), 32), np.uint32)
     for row, mask in zip(want, masks):
