@@ -76,7 +76,7 @@ class TensorMap:
             fail(f"The box {self.box} has {len(self.box)} axes and the array has {self.array.ndim}: give as many elements as it has axes.")
         if size_of(self.element) != self.array.dtype.itemsize or self.element == "bf16" and self.array.dtype.str[1:] != "u2":
             fail(f'element="{self.element}" does not fit an array of {self.array.dtype}; "bf16" is for an array of uint16.')
-        if self.array.ndim and self.array.strides[-1] != self.array.dtype.itemsize and self.array.shape[-1] > 1:
+        if self.array.size and self.array.ndim and self.array.shape[-1] > 1 and self.array.strides[-1] != self.array.dtype.itemsize:
             fail(f"The elements along the last axis lie {self.array.strides[-1]} bytes apart; a tensor map wants them side by side: give "
                  "np.ascontiguousarray(x), or another order of the axes.")
         tiles = self.tiles(0)
