@@ -35,7 +35,7 @@ class TensorMap:
     Parameters
     ----------
     array
-        NumPy or CuPy array of one to five axes, whose elements along the last one are neighbours. On the GPU, a NumPy array is copied there.
+        NumPy or CuPy array of one to five axes, neighbours along the last one side by side. `gpu.launch` copies NumPy's to the GPU.
     box
         Elements of the box along each axis of the array, up to 256.
     swizzle
@@ -109,8 +109,8 @@ class Tiles:
     fill: str = "zeros"
 
     def __post_init__(self) -> None:
-        for name, value, allowed in (("swizzle", self.swizzle, SWIZZLES), ("promotion", self.promotion, PROMOTIONS), ("fill", self.fill, FILLS)):
-            if value not in allowed:
+        for name, allowed in (("swizzle", SWIZZLES), ("promotion", PROMOTIONS), ("fill", FILLS)):
+            if (value := getattr(self, name)) not in allowed:
                 fail(f"{name} is one of {', '.join(map(str, allowed))}, not {value!r}.")
         if not 1 <= len(self.extents) <= MOST_AXES:
             fail(f"A tensor map has one to {MOST_AXES} axes, and the array has {len(self.extents)}.")
@@ -127,8 +127,8 @@ class Tiles:
             fail(f"The extents {self.extents[::-1]} are not all between 1 and {MOST_EXTENT}.")
         for stride in self.strides:
             if stride <= 0 or stride % 16 or stride >= MOST_STRIDE:
-                fail(f"Neighbours along an axis lie {stride} bytes apart; a tensor map wants a multiple of 16 bytes, more than 0 and less than "
-                     "2**40. Let rows begin at multiples of 16 bytes: allocate them longer, and take x[:, :n].")
+                fail(f"Neighbours along an axis lie {stride} bytes apart; a tensor map wants a multiple of 16 bytes, more than 0 and less "
+                     "than 2**40. Let rows begin at multiples of 16 bytes: allocate them longer, and take x[:, :n].")
         if self.fill == "nan" and self.element[0] not in "fb":
             fail(f'fill="nan" is for floating-point elements, and these are {self.element}.')
 

@@ -37,6 +37,6 @@ __all__ = [
     "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard",
     "InactiveLane", "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "MbarrierMisuse",
     "Misaligned", "OutOfBounds", "PartialWarp", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError",
-    "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "TensorMap", "Texture", "TraceRecord", "UnsupportedInstruction", "launch",
-    "prepare_runtime", "translate_ahead",
+    "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "TensorMap", "Texture", "TraceRecord", "UnsupportedInstruction",
+    "launch", "prepare_runtime", "translate_ahead",
 ]

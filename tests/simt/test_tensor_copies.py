@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib import simt
+from course_lib.simt.host.counters import BULK_SECTORS
 from course_lib.tensor_maps import TensorMap, Tiles
 
 ROOM = 16384
@@ -55,7 +56,7 @@ def launch(body, given, at, raw, start=0, nbytes=0, **how):
 def part(array, at, box, steps):
     """Return for each axis the numbers of a box's elements in the tensor, and which of them are there."""
     numbers = [first + step * np.arange(n // step) for first, n, step in zip(at, box, steps)]
-    return numbers, [(0 <= n) & (n < size) for n, size in zip(numbers, array.shape)]
+    return numbers, [(n >= 0) & (n < size) for n, size in zip(numbers, array.shape)]
 
 
 def taken(array, at, box, steps, fill):
@@ -101,6 +102,7 @@ BOXES = {
     "over both ends": ((21, 48), np.uint16, (16, 32), (13, 33), {"swizzle": 64}, 256),
     "a tile that does not touch the tensor": ((21, 48), np.int16, (8, 8), (3, 48), {"fill": "zeros"}, 0),
     "larger than the tensor": ((5, 16), np.uint64, (9, 18), (-2, -1), {}, 0),
+    "rows that share sectors": ((20, 12), np.float32, (4, 12), (5, 0), {}, 0),
     "three axes": ((6, 10, 24), np.int32, (3, 4, 8), (4, -2, 19), {"swizzle": 32, "promotion": 128}, 0),
     "every other row": ((6, 10, 24), np.int32, (4, 9, 8), (2, -1, 4), {"element_strides": (2, 3, 1)}, 0),
     "four axes": ((3, 4, 5, 32), np.int64, (2, 2, 3, 16), (1, 3, -1, 20), {"swizzle": 128}, 0),
@@ -127,8 +129,8 @@ def test_a_box_comes_to_shared_memory(name, racecheck):
     report = launch(clear + load + WAIT + OUT_RAW, TensorMap(array, box, **how), at, raw, start, wanted.nbytes, racecheck=racecheck)
     assert (raw == swizzled(wanted, start, how.get("swizzle", 0))).all()
     assert (report.hazards, report.async_findings) == ((), ())
-    assert report.counters["l2_sectors_bulk_ld"] == sectors(array, at, box, steps)
-    assert report.level["l2_sectors_bulk_ld"] == "PTX level"
+    assert report.counters[BULK_SECTORS["ld"]] == sectors(array, at, box, steps)
+    assert report.level[BULK_SECTORS["ld"]] == "PTX level"
 
 
 @pytest.mark.parametrize("name", BOXES)
@@ -143,8 +145,8 @@ def test_a_box_goes_to_global_memory_without_what_lies_outside(name):
     found = array.copy()
     report = launch(IN_RAW + store + OUT, TensorMap(found, box, **how), at, raw, start, values.nbytes)
     assert (found == wanted).all()
-    assert report.counters["l2_sectors_bulk_st"] == sectors(array, at, box, steps)
-    assert report.counters["l2_sectors_bulk_ld"] == values.nbytes // 32 + (values.nbytes % 32 > 0)
+    assert report.counters[BULK_SECTORS["st"]] == sectors(array, at, box, steps)
+    assert report.counters[BULK_SECTORS["ld"]] == values.nbytes // 32 + (values.nbytes % 32 > 0)
 
 
 KINDS = {"u32": np.uint32, "s32": np.int32, "u64": np.uint64, "s64": np.int64, "f16": np.float16, "f32": np.float32}
@@ -202,7 +204,8 @@ def test_a_map_in_constant_and_in_global_memory(name):
 def test_the_source_is_read_late_and_what_nobody_waits_for_is_poison():
     tile = np.zeros((8, 4), np.uint32)
     store = f"{STORE.format(2)} [%rd1, {{0, 0}}], [s];\ncp.async.bulk.commit_group;\n"
-    body = f"st.shared.u32 [s], 5;\nfence.proxy.async;\n{store}st.shared.u32 [s], 6;\ncp.async.bulk.wait_group.read 0;\nst.shared.u32 [s], 7;\n"
+    body = f"st.shared.u32 [s], 5;\nfence.proxy.async;\n{store}st.shared.u32 [s], 6;\n"
+    body += "cp.async.bulk.wait_group.read 0;\nst.shared.u32 [s], 7;\n"
     report = launch(body + OUT, TensorMap(tile, (8, 4)), (0, 0), np.zeros(1, np.uint8), racecheck=True)
     assert tile[0, 0] == 6
     assert "WAR" in {h.kind for h in report.hazards}

@@ -1,4 +1,4 @@
-"""A product as fast kernels write it: a warp fills stages by boxes of tensor maps, warpgroups multiply them and store their tile as a box."""
+"""A product as fast kernels write it: a warp fills stages with boxes of tensors, warpgroups multiply them and store a box each."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import wgmma_kernels
 from bulk_kernels import HEAD as MBARRIERS
 
 from course_lib import simt
+from course_lib.simt.host.counters import BULK_SECTORS
 from course_lib.tensor_maps import TensorMap
 
 HELPERS = wgmma_kernels.HELPERS.replace("typedef unsigned long long u64;", "")
@@ -18,19 +19,22 @@ struct alignas(64) CUtensorMap {{ u64 opaque[16]; }};
     ASM("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {{%2, %3}}], [%4];" \\
         :: "r"(at(to)), "l"(map), "r"(x), "r"(y), "r"(at(bar)) : "memory")
 #define STORE_BOX(map, x, y, from) \\
-    ASM("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {{%1, %2}}], [%3];" :: "l"(map), "r"(x), "r"(y), "r"(at(from)) : "memory")
-#define multiply(d, a, b) asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {{{D}}}, %64, %65, 1, 1, 1, 0, 0;" \\
-    : {", ".join(f'"+f"(d[{i}])' for i in range(64))} : "l"(a), "l"(b))
+    ASM("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {{%1, %2}}], [%3];" \\
+        :: "l"(map), "r"(x), "r"(y), "r"(at(from)) : "memory")
+#define multiply(d, a, b) \\
+    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {{{D}}}, %64, %65, 1, 1, 1, 0, 0;" \\
+        : {", ".join(f'"+f"(d[{i}])' for i in range(64))} : "l"(a), "l"(b))
 """
 KERNEL = """
-// C[M, N] = A[M, K] B[N, K]^T. A stage has 64 rows of A for each warpgroup, and 128 of B, 64 numbers deep; a block takes one tile after the other
+// C[M, N] = A[M, K] B[N, K]^T. A stage has 64 rows of A for each warpgroup and 128 of B, 64 numbers deep
 extern "C" __global__ void __launch_bounds__(128 * GROUPS + 32)
-k(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, const __grid_constant__ CUtensorMap C, int M, int N, int K) {
+k(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, const __grid_constant__ CUtensorMap C,
+  int M, int N, int K) {
     extern __shared__ __align__(1024) unsigned char s[];
     __shared__ u64 full[STAGES], empty[STAGES];
-    unsigned char *a = s, *b = a + STAGES * GROUPS * 8192, *tile = b + STAGES * 16384 + threadIdx.x / 128 * 32768;
-    const int across = (N + 127) / 128, tiles = (M + 64 * GROUPS - 1) / (64 * GROUPS) * across, depth = (K + 63) / 64;
     const int group = threadIdx.x / 128, t = threadIdx.x % 128;
+    unsigned char *a = s, *mine = a + 8192 * group, *b = a + STAGES * GROUPS * 8192, *tile = b + STAGES * 16384 + group * 32768;
+    const int across = (N + 127) / 128, tiles = (M + 64 * GROUPS - 1) / (64 * GROUPS) * across, depth = (K + 63) / 64;
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; ++i) { INIT(&full[i], 1); INIT(&empty[i], GROUPS); }
         INIT_FENCE;
@@ -44,8 +48,8 @@ k(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, 
                 const int i = n % STAGES, phase = n / STAGES & 1;
                 WAIT_FULL;
                 MMA_FENCE;
-                for (int j = 0; j < 4; ++j)
-                    multiply(d, descriptor(a + 8192 * (GROUPS * i + group) + 32 * j, 16, 1024, 1), descriptor(b + 16384 * i + 32 * j, 16, 1024, 1));
+                for (int j = 0; j < 128; j += 32)
+                    multiply(d, descriptor(mine + 8192 * GROUPS * i + j, 16, 1024, 1), descriptor(b + 16384 * i + j, 16, 1024, 1));
                 MMA_COMMIT;
                 EARLY;
                 MMA_WAIT(0);
@@ -125,8 +129,8 @@ def test_two_warpgroups_and_two_blocks():
         assert (report.hazards, report.products, report.async_findings) == ((), (), ())
     tiles, depth = 2 * 2, 3
     assert report.counters["multiply_adds_wgmma"] == tiles * depth * 4 * 2 * 64 * 128 * 16
-    assert report.counters["l2_sectors_bulk_st"] == 200 * 200 * 4 // 32
-    assert report.counters["l2_sectors_bulk_ld"] == 2 * (200 + 200) * 160 * 2 // 32
+    assert report.counters[BULK_SECTORS["st"]] == 200 * 200 * 4 // 32
+    assert report.counters[BULK_SECTORS["ld"]] == 2 * (200 + 200) * 160 * 2 // 32
 
 
 @pytest.mark.slow
@@ -144,7 +148,8 @@ HAZARDS = {
     "the bytes of A alone": ({"TELL": "EXPECT(&full[i], 8192)", "K": 128}, ("RAW", "LOAD_BOX(b", PRODUCT)),
     "the other phase of a full stage": ({"WAIT_FULL": "WAIT(&full[i], phase ^ 1)", "K": 128}, READS_TOO_EARLY),
     "no wait for a full stage": ({"WAIT_FULL": "", "K": 128}, READS_TOO_EARLY),
-    "a stage given back before its product has ended": ({"EARLY": "if (t == 0) ARRIVE(&empty[i])", "RELEASE": ""}, ("WAR", PRODUCT, LOADS_A)),
+    "a stage given back before its product has ended": ({"EARLY": "if (t == 0) ARRIVE(&empty[i])", "RELEASE": ""},
+                                                        ("WAR", PRODUCT, LOADS_A)),
     "the tile is written before it was read": ({"WAIT_TILE": ";", **TWO}, ("WAR", STORES, "c[128 * 8")),
     "a wait for all but one": ({"WAIT_TILE": "WAIT_READ(1)", **TWO}, ("WAR", STORES, "c[128 * 8")),
     "no barrier before the store": ({"SYNC": "", **TWO}, ("RAW", "c[128 * 8", STORES)),

@@ -63,16 +63,15 @@ class Arguments:
         given = [plain(a) for a in listed(args)]
         self._refuse_types(given)
         every = list(leaves(given))
-        every += values.values() if isinstance(values, Mapping) else ()
+        if not isinstance(values, Mapping):
+            raise LaunchError(f'constants must map names to values, like {{"weights": array}}, not {reprlib.repr(values)}.')
         self.memory = DeviceMemory([a for a in every if isinstance(a, np.ndarray)] + [a.array for a in every if isinstance(a, Surface)]
-                                   + [described(a) for a in every if isinstance(a, TensorMap)])
+                                   + [described(a) for a in (*every, *values.values()) if isinstance(a, TensorMap)])
         self.arrays: list[DeviceArray] = []
         self.images: list[tuple[str, Image]] = []
         self.image_records: list[Any] = []
         self.image_data: list[NDArray[Any]] = []
         self.constants = self._fill_constants(given)
-        if not isinstance(values, Mapping):
-            raise LaunchError(f'constants must map names to values, like {{"weights": array}}, not {reprlib.repr(values)}.')
         self.variables = self._fill_variables(self.constants, values)
 
     def _refuse_types(self, args):

@@ -15,7 +15,7 @@ from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.runtime import abi
 from course_lib.simt.runtime.abi import ObjectMisuse
 
-FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "copy_box", "wait_bulk"}     # of the runtime; fence_proxy does nothing alone
+FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "copy_box", "wait_bulk"}   # of the runtime; fence_proxy does nothing alone
 NAMED_BARRIERS = 16
 
 

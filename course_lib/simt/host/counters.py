@@ -35,13 +35,14 @@ MATH = {("fma", "f32"): "ffma", ("mad", "f32"): "ffma", ("add", "f32"): "fadd", 
 DIRECTIONS = ("ld", "st")
 TENSOR = "smsp__inst_executed_pipe_tensor_op_{}.sum"
 TENSOR_PIPES = ("hmma", "dmma", "imma")
-MULTIPLY_ADDS = "multiply_adds_wgmma"       # ours, as the next: Nsight Compute's names for them are not known to us
-BULK_SECTORS = "l2_sectors_bulk_{}"
+MULTIPLY_ADDS = "multiply_adds_wgmma"       # ours: Nsight Compute's name for it is not known to us
+BULK_SECTORS = {"ld": "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum",
+                **{d: f"l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_{d}.sum" for d in ("st", "red")}}
 NAMES = tuple(
     [form.format(d) for form in (GLOBAL_REQUESTS, GLOBAL_SECTORS, SHARED_WAVEFRONTS, SHARED_CONFLICTS, SHARED_EXECUTED)
      for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
     + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS,
-                                                                 MULTIPLY_ADDS, *(BULK_SECTORS.format(d) for d in DIRECTIONS)]
+                                                                 MULTIPLY_ADDS, *BULK_SECTORS.values()]
 )
 
 
@@ -136,7 +137,8 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
         add(ins.line, COPY_CONFLICTS, n[3] - n[4])
         add(ins.line, COPY_EXECUTED, n[0])
     elif tensor.function in ("copy_bulk", "copy_box"):
-        add(ins.line, BULK_SECTORS.format(DIRECTIONS[tensor.record.kind]), n[2])
+        direction = "ld" if tensor.record.kind == abi.FlightKind.INTO_SHARED else "red" if tensor.record.change else "st"
+        add(ins.line, BULK_SECTORS[direction], n[2])
     elif tensor.function == "access_tile" and tensor.access is not None:
         rows = tensor.record.mode == ROWS
         add_access(add, tensor.access, ins, n, LDSM_EXECUTED[DIRECTIONS[tensor.access.kind]] if rows else SHARED_EXECUTED)

@@ -155,8 +155,8 @@ def check_form(ins: Instruction) -> None:
     written = ins.name.replace("__", "::")
     line = at_line(ins)
     if not covers(written):
-        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}{images.reason(ins) or tensor_copies.reason(ins)}.", opcode=written,
-                                     line=ins.where)
+        why = images.reason(ins) or tensor_copies.reason(ins)
+        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}{why}.", opcode=written, line=ins.where)
     shapes = shapes_of(written)
     if shapes and not any(operand_shapes.fits(shape, ins) for shape in shapes):
         wanted = " or ".join(operand_shapes.spelled(shapes))

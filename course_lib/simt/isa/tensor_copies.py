@@ -24,8 +24,9 @@ FORMS = {
         (f"cp.async.bulk.prefetch.tensor.{DIM}.L2.global[.tile]{HINT}", "[a, {c, ...}]"),
     ),
 }
-REASONS = {"multicast": "copies to several blocks of a cluster", "im2col": "boxes of a convolution", "cta_group": "pairs of blocks (sm_100a)",
-           "tile__gather4": "rows by their numbers (sm_100a)", "tile__scatter4": "rows by their numbers (sm_100a)"}
+REASONS = {"multicast": "copies to several blocks of a cluster", "im2col": "boxes of a convolution",
+           "cta_group": "pairs of blocks (sm_100a)", "tile__gather4": "rows by their numbers (sm_100a)",
+           "tile__scatter4": "rows by their numbers (sm_100a)"}
 
 
 def knows(ins: Instruction) -> bool:

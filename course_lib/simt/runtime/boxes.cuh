@@ -4,7 +4,8 @@
 // left out in global memory. A swizzle exchanges the pieces of 16 bytes in each 128 bytes by bits 7 to 9 of their address in the window, as
 // descriptors.cuh reads them: a box that begins at no multiple of the pattern's length (256, 512, 1024 bytes) begins inside the pattern.
 // The map is read when the instruction is executed; racecheck does not look for fences of the tensormap proxy. Not measured: which NaN
-// fills edges (here all bits but the sign), and where rows narrower than the swizzle lie, which are refused.
+// fills edges (here all bits but the sign), whether sums of subnormal numbers are kept (here they are, as in bulk copies of rows), and where
+// rows narrower than the swizzle lie, which are refused.
 
 enum { PIECE_BYTES = 16 };
 
@@ -117,7 +118,7 @@ __device__ __noinline__ void store_piece(const Box* b, const Flight* f, u64 from
     for (u32 i = 0; i < 16; i += b->bytes, ++x) {
         if (!column_inside(b, x)) continue;
         u64 value = from ? load_bytes(from + i, b->bytes, 0) : poison >> 8 * (i & 7);
-        if (from && f->change) value = changed(f->change - 1, f->element, f->width, GLOBAL, load_bytes(to + i, b->bytes, 0), value, 0);
+        if (from && f->change) value = changed(f->change - 1, f->element, f->width, SHARED, load_bytes(to + i, b->bytes, 0), value, 0);
         store_bytes(to + i, b->bytes, value);
     }
 }
