@@ -53,6 +53,7 @@ PROBES = {
 }
 
 
+@pytest.mark.sampled(test=2, slow=6)
 @pytest.mark.parametrize("name", PROBES)
 def test_the_simulator_answers(name):
     tensor, box, x, y, how = PROBES[name]

@@ -116,6 +116,7 @@ def example(name):
     return array, box, at, how, start, how.get("element_strides", (1,) * len(shape))
 
 
+@pytest.mark.sampled(test=9, slow=26)
 @pytest.mark.parametrize("racecheck", [False, True])
 @pytest.mark.parametrize("name", BOXES)
 def test_a_box_comes_to_shared_memory(name, racecheck):
@@ -133,6 +134,7 @@ def test_a_box_comes_to_shared_memory(name, racecheck):
     assert report.level[BULK_SECTORS["ld"]] == "PTX level"
 
 
+@pytest.mark.sampled(test=6, slow=13)
 @pytest.mark.parametrize("name", BOXES)
 def test_a_box_goes_to_global_memory_without_what_lies_outside(name):
     array, box, at, how, start, steps = example(name)
@@ -157,16 +159,19 @@ HOW = {"add": (np.add, ("u32", "s32", "u64", "f16", "f32")), "min": (np.minimum,
        "dec": (lambda old, b: np.where((old == 0) | (old > b), b, old - 1), ("u32",))}
 
 
+@pytest.mark.sampled(test=6, slow=27)
 @pytest.mark.parametrize(("op", "kind"), [(op, kind) for op, (_, kinds) in HOW.items() for kind in kinds])
 def test_a_reduction_of_each_element_that_lies_inside(op, kind):
     array, values = (RNG.integers(-50 * (kind[0] != "u"), 50, shape).astype(KINDS[kind]) for shape in ((20, 16), (8, 16)))
     wanted = array.copy()
     wanted[15:, :15] = HOW[op][0](array[15:, :15], values[:5, 1:])
     reduce = f"cp.reduce.async.bulk.tensor.2d.global.shared::cta.{op}.bulk_group [%rd1, {{%r1, %r2}}], [%r13];\n"
-    launch(IN_RAW + reduce + OUT, TensorMap(array, (8, 16)), (15, -1), values, nbytes=values.nbytes)
+    report = launch(IN_RAW + reduce + OUT, TensorMap(array, (8, 16)), (15, -1), values, nbytes=values.nbytes)
     assert (array == wanted).all()
+    assert report.counters[BULK_SECTORS["red"]] == sectors(array, (15, -1), (8, 16), (1, 1))
 
 
+@pytest.mark.sampled(test=2, slow=6)
 @pytest.mark.parametrize(("op", "kind"), [("add", "s64"), ("add", "f64"), ("add", "u8"), ("min", "f32"), ("and", "f32"), ("inc", "s32")])
 def test_a_reduction_that_there_is_not(op, kind):
     array = np.zeros((20, 16), {"u8": np.uint8, "f64": np.float64}.get(kind) or KINDS[kind])
@@ -240,6 +245,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.sampled(test=8, slow=16)
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_name_line_and_reason(name):
     text, given, kind, words = ERRORS[name]

@@ -114,6 +114,7 @@ def line_of(words):
 SIZES = {"whole tiles": (64, 128, 256), "edges": (90, 150, 100), "one row, one column": (1, 1, 8), "less than a stage": (64, 130, 40)}
 
 
+@pytest.mark.sampled(test=3, slow=8)
 @pytest.mark.parametrize("order", ["forward", "reverse"])
 @pytest.mark.parametrize("name", SIZES)
 def test_any_sizes_are_right_and_quiet(name, order):
@@ -156,6 +157,7 @@ HAZARDS = {
 }
 
 
+@pytest.mark.sampled(test=3, slow=8)
 @pytest.mark.parametrize("name", HAZARDS)
 def test_what_nothing_orders_is_reported(name):
     changed, (kind, first, second) = HAZARDS[name]
@@ -171,6 +173,7 @@ FINDINGS = {
 }
 
 
+@pytest.mark.sampled(test=2, slow=4)
 @pytest.mark.parametrize("name", FINDINGS)
 def test_a_missing_fence_or_wait_is_reported(name):
     changed, right, (kind, first, second) = FINDINGS[name]
@@ -190,6 +193,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.sampled(test=2, slow=5)
 @pytest.mark.parametrize("name", ERRORS)
 def test_waits_that_nobody_ends_and_misuses_are_errors(name):
     changed, kind, words = ERRORS[name]
