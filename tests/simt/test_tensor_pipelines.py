@@ -148,7 +148,8 @@ def test_what_nvidias_library_writes():
     wanted = y.copy()
     wanted[:5, 40:] += 2 * x[:5, 40:]
     args = [TensorMap(x, (8, 32)), TensorMap(y, (8, 32)), np.int32(40), np.int32(-3)]
-    report = simt.launch(WITH_LIBRARY, "k", 1, 32, args, arch="sm_90a", racecheck=True, defines={"GRID_CONSTANT": "const __grid_constant__"})
+    right = {"GRID_CONSTANT": "const __grid_constant__"}
+    report = simt.launch(WITH_LIBRARY, "k", 1, 32, args, arch="sm_90a", racecheck=True, defines=right)
     assert (y == wanted).all()
     assert (report.hazards, report.async_findings) == ((), ())
     with pytest.raises(simt.InvalidOperand, match="in a copy, in local or shared memory. Declare the parameter const __grid_constant__"):
