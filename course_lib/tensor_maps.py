@@ -36,7 +36,8 @@ class TensorMap:
     Parameters
     ----------
     array
-        NumPy or CuPy array of one to five axes, neighbours along the last one side by side. `gpu.launch` copies NumPy's to the GPU.
+        NumPy or CuPy array of one to five axes, whose elements lie side by side along the last one. `gpu.launch` copies NumPy's to the
+        GPU.
     box
         Elements of the box along each axis of the array, up to 256.
     swizzle

@@ -4,8 +4,8 @@
 // left out in global memory. A swizzle exchanges the pieces of 16 bytes in each 128 bytes by bits 7 to 9 of their address in the window, as
 // descriptors.cuh reads them: a box that begins at no multiple of the pattern's length (256, 512, 1024 bytes) begins inside the pattern.
 // The map is read when the instruction is executed; racecheck does not look for fences of the tensormap proxy. Not measured: which NaN
-// fills edges (here all bits but the sign), whether sums of subnormal numbers are kept (here they are, as in bulk copies of rows), and where
-// rows narrower than the swizzle lie, which are refused.
+// fills edges (here all bits but the sign), whether sums of subnormal numbers are kept (here they are, as by an H200 in bulk copies of
+// rows), and where rows narrower than the swizzle lie, which are refused.
 
 enum { PIECE_BYTES = 16 };
 
@@ -18,10 +18,18 @@ __device__ __noinline__ u32 map_misused(Warp* w, const BoxCopy* c, u32 lane, u32
 }
 
 // What a map holds, in words of 32 bits (tensor_maps.py): the address, flags, strides in units of 16 bytes, extents and sizes less one.
-enum MapKind { MAP_U8, MAP_U16, MAP_U32, MAP_S32, MAP_U64, MAP_S64, MAP_F16, MAP_F32, MAP_FLUSHED, MAP_F64, MAP_BF16 };     // of elements, bits 7 to 10 of the flags
+// Bits 7 to 10 of the flags say what the elements are.
+enum MapKind { MAP_U8, MAP_U16, MAP_U32, MAP_S32, MAP_U64, MAP_S64, MAP_F16, MAP_F32, MAP_FLUSHED, MAP_F64, MAP_BF16 };
 
 __device__ __forceinline__ u32 bytes_of_kind(u32 kind) {
-    return kind == MAP_U8 ? 1 : kind == MAP_U16 || kind == MAP_F16 || kind == MAP_BF16 ? 2 : kind == MAP_U64 || kind == MAP_S64 || kind == MAP_F64 ? 8 : 4;
+    if (kind == MAP_U16 || kind == MAP_F16 || kind == MAP_BF16) return 2;
+    return kind == MAP_U8 ? 1 : kind == MAP_U64 || kind == MAP_S64 || kind == MAP_F64 ? 8 : 4;
+}
+
+__device__ __forceinline__ u32 number_of_kind(u32 kind) {
+    if (kind == MAP_F16) return HALVES;
+    if (kind == MAP_BF16) return BRAINS;
+    return kind == MAP_F32 || kind == MAP_F64 ? FLOAT : kind == MAP_S32 || kind == MAP_S64 ? SIGNED : UNSIGNED;
 }
 
 // Is there a cp.reduce.async.bulk.tensor with this operation for elements of this kind?
@@ -68,7 +76,7 @@ __device__ __noinline__ u32 open_map(Warp* w, const BoxCopy* c, u32 lane, u64 at
     if (c->change && !reduces(c->change - 1, kind)) return map_misused(w, c, lane, NO_REDUCTION, 0);
     b->base = (u64)m[1] << 32 | m[0];
     b->bytes = bytes_of_kind(kind);
-    b->number = kind == MAP_F16 ? HALVES : kind == MAP_BF16 ? BRAINS : kind == MAP_F32 || kind == MAP_F64 ? FLOAT : kind == MAP_S32 || kind == MAP_S64 ? SIGNED : UNSIGNED;
+    b->number = number_of_kind(kind);
     b->together = 1u << swizzle;
     b->nan = flags >> 15 & 1;
     const u32 total = read_axes(m, rank, b);
@@ -102,6 +110,7 @@ __device__ __forceinline__ u32 column_inside(const Box* b, i64 x) { return x >= 
 __device__ __noinline__ void load_piece(const Box* b, u64 to, u64 line, i64 x) {
     const u64 from = line + x * b->bytes;
     const i64 last = x + 16 / b->bytes - 1;
+    const u64 fill = b->nan ? ~0ull >> 65 - 8 * b->bytes : 0;
     if (line && column_inside(b, x) && column_inside(b, last) && !(from & 7)) {
         *(u64*)to = *(const u64*)from;
         *(u64*)(to + 8) = *(const u64*)(from + 8);
@@ -109,7 +118,7 @@ __device__ __noinline__ void load_piece(const Box* b, u64 to, u64 line, i64 x) {
     }
 #pragma unroll 1
     for (u32 i = 0; i < 16; i += b->bytes, ++x)
-        store_bytes(to + i, b->bytes, line && column_inside(b, x) ? load_bytes(from + i, b->bytes, 0) : b->nan ? ~0ull >> 65 - 8 * b->bytes : 0);
+        store_bytes(to + i, b->bytes, line && column_inside(b, x) ? load_bytes(from + i, b->bytes, 0) : fill);
 }
 
 __device__ __noinline__ void store_piece(const Box* b, const Flight* f, u64 from, u64 line, i64 x, u64 poison) {
@@ -132,7 +141,8 @@ __device__ void load_box(Worker* k, const Flight* f) {
         const u64 line = line_of(b, row);
 #pragma unroll 1
         for (u32 byte = 0; byte < wide; byte += 16)
-            load_piece(b, k->shared + swizzled(k, b, f->at, row * wide + byte), line == ~0ull ? 0 : b->host + line, b->at[0] + byte / b->bytes);
+            load_piece(b, k->shared + swizzled(k, b, f->at, row * wide + byte), line == ~0ull ? 0 : b->host + line,
+                       b->at[0] + byte / b->bytes);
     }
 }
 
