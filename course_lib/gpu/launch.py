@@ -11,6 +11,7 @@ import numpy as np
 
 from course_lib.errors import CourseError
 from course_lib.gpu.device import is_cupy
+from course_lib.tensor_maps import MAP_BYTES, TensorMap
 
 if TYPE_CHECKING:
     from course_lib.toolchain import Compiled
@@ -104,7 +105,7 @@ def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, ar
         Blocks, threads a block.
     args
         NumPy arrays (copied to the device, and back in place), CuPy arrays (used as they are) and NumPy
-        scalars of the kernel's own types: `np.int32(5)`, `np.float32(1)`.
+        scalars of the kernel's own types: `np.int32(5)`, `np.float32(1)`; and a `TensorMap` of an array of either kind.
     dynamic_shared
         Bytes of shared memory a block asks for at launch.
     constants
@@ -117,16 +118,31 @@ def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, ar
     import cupy
 
     try:
-        on_device = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
+        there = {id(a): cupy.asarray(a) for a in host_arrays(args)}
+        on_device = [by_value(a, there) if isinstance(a, TensorMap) else there.get(id(a), a) for a in args]
         function = prepare_function(compiled, entry, dynamic_shared, constants)
         function(triple(grid), triple(block), tuple(on_device), shared_mem=dynamic_shared)
         cupy.cuda.get_current_stream().synchronize()
-        for given, there in zip(args, on_device, strict=True):
-            if isinstance(given, np.ndarray) and given.flags.writeable:
-                given[...] = there.get()
+        for given in host_arrays(args):
+            if given.flags.writeable:
+                given[...] = there[id(given)].get()
     except CUDA_ERRORS as error:
         raise explain(error, entry, grid, block) from None
     return tuple(a for a in args if isinstance(a, np.ndarray) or is_cupy(a))
+
+
+def host_arrays(args: Sequence[Any]) -> list[np.ndarray]:
+    """Return the NumPy arrays among arguments, those of tensor maps too."""
+    arrays = (a.array if isinstance(a, TensorMap) else a for a in args)
+    return [a for a in arrays if isinstance(a, np.ndarray)]
+
+
+def by_value(given: TensorMap, there: Mapping[int, Any]) -> np.ndarray:
+    """Return a tensor map's bytes for the array's place on the device, as CuPy passes them by value: one element of 128 bytes."""
+    array = there.get(id(given.array), given.array)
+    if array.strides != given.array.strides:
+        raise GpuError("A NumPy array whose rows lie apart loses its gaps on the way to the GPU: make the TensorMap from a CuPy array.")
+    return np.frombuffer(given.encode(array.data.ptr), f"V{MAP_BYTES}")
 
 
 def prepare_function(compiled: "Compiled | bytes", entry: str, dynamic_shared: int,

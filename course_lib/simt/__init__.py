@@ -31,11 +31,12 @@ from course_lib.simt.host.ahead import prepare_runtime, translate_ahead
 from course_lib.simt.host.images import Surface, Texture
 from course_lib.simt.launch import launch
 from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
+from course_lib.tensor_maps import TensorMap
 
 __all__ = [
     "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard",
     "InactiveLane", "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "MbarrierMisuse",
     "Misaligned", "OutOfBounds", "PartialWarp", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError",
-    "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "Texture", "TraceRecord", "UnsupportedInstruction", "launch",
-    "prepare_runtime", "translate_ahead",
+    "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "TensorMap", "Texture", "TraceRecord", "UnsupportedInstruction",
+    "launch", "prepare_runtime", "translate_ahead",
 ]

@@ -41,14 +41,14 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     grid, block
         Thread blocks, and threads per block, along x, y, z: up to three numbers.
     args
-        One NumPy array, NumPy scalar, Texture or Surface per kernel parameter. Writable arrays are updated in place. A tuple of them is
-        a structure, passed by value: members are aligned as in CUDA C, and an array stands for a pointer.
+        One NumPy array, NumPy scalar, Texture, Surface or TensorMap per kernel parameter. Writable arrays are updated in place. A tuple
+        of them is a structure, passed by value: members are aligned as in CUDA C, and an array stands for a pointer.
     defines
         Macros, as `-D` on the command line.
     dynamic_shared
         Bytes of dynamic shared memory.
     constants
-        Values of `__constant__` variables by name.
+        Values of `__constant__` and `__device__` variables by name.
     racecheck
         Look for shared-memory hazards, reads of uninitialised shared memory, and fences and waits that `wgmma` lacks (slower). Where values
         are used that nobody has defined, up to three more launches with others find out whether anything depends on them.

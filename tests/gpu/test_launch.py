@@ -1,10 +1,13 @@
 """Launching, measuring and failing on a GPU; what can be tested without one is."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from course_lib.gpu import GpuError, Timing, is_cupy, launch, time_copy, time_kernel, time_product, timing
-from course_lib.gpu.launch import explain, triple
+from course_lib.gpu.launch import by_value, explain, triple
+from course_lib.tensor_maps import TensorMap
 
 AXPY = """
 extern "C" __global__ void axpy(int n, float a, const float* x, float* y) {
@@ -165,3 +168,53 @@ def test_a_copy_arrives(gpu):
     source, target = cupy.arange(1000, dtype="float32"), cupy.zeros(1000, "float32")
     assert time_copy(source, target).median_s > 0
     assert (source == target).all()
+
+
+class OnDevice:
+    """An array as CuPy has it: shape, strides and an address on the GPU."""
+
+    def __init__(self, array, address):
+        self.shape, self.strides, self.dtype, self.ndim, self.size = array.shape, array.strides, array.dtype, array.ndim, array.size
+        self.data = SimpleNamespace(ptr=address)
+
+
+def test_a_tensor_map_goes_by_value_with_the_devices_address():
+    rows = np.zeros((64, 48), np.float16)
+    there = OnDevice(rows, 0x7F1200000400)
+    wanted = TensorMap(rows, (8, 32), swizzle=64).encode(0x7F1200000400)
+    for given, placed in ((rows, {id(rows): there}), (there, {})):
+        found = by_value(TensorMap(given, (8, 32), swizzle=64), placed)
+        assert (found.size, found.tobytes()) == (1, wanted)
+    apart = rows[:, :40]
+    with pytest.raises(GpuError, match="whose rows lie apart"):
+        by_value(TensorMap(apart, (8, 32)), {id(apart): OnDevice(apart.copy(), 0x7F1200000400)})
+
+
+BOXES = r"""
+struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };
+extern "C" __global__ void boxes(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out) {
+    __shared__ __align__(128) float s[8][16];
+    __shared__ unsigned long long bar;
+    const unsigned at = (unsigned)__cvta_generic_to_shared(s), b = (unsigned)__cvta_generic_to_shared(&bar);
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1; fence.mbarrier_init.release.cluster;\n"
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 512;\n"
+                 "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%1], [%2, {8, -3}], [%0];\n"
+                 "{ .reg .pred p; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @!p bra AGAIN; }\n"
+                 "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%3, {0, 0}], [%1];\n"
+                 "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+                 :: "r"(b), "r"(at), "l"(&in), "l"(&out) : "memory");
+}
+"""
+
+
+def test_boxes_of_numpy_and_cupy_arrays(gpu):
+    if gpu.cc < (9, 0):
+        pytest.skip("no TMA before compute capability 9.0")
+    import cupy
+
+    from course_lib.toolchain import compile_cuda
+    x, out = np.arange(320, dtype=np.float32).reshape(20, 16), cupy.ones((8, 16), np.float32)
+    launch(compile_cuda(BOXES, name="boxes.cu", arch=gpu.arch), "boxes", 1, 1, [TensorMap(x, (8, 16)), TensorMap(out, (8, 16))])
+    wanted = np.zeros((8, 16), np.float32)
+    wanted[3:, :8] = x[:5, 8:]
+    np.testing.assert_array_equal(out.get(), wanted)

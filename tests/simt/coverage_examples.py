@@ -8,6 +8,7 @@ import numpy as np
 from course_lib import simt
 from course_lib.simt.isa import coverage
 from course_lib.simt.model.types import width
+from course_lib.tensor_maps import TensorMap
 
 MEMORY = ("ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "applypriority")
 TEXT = """.version 8.7
@@ -15,8 +16,9 @@ TEXT = """.version 8.7
 .address_size 64
 .const .align 16 .b8 fixed[64];
 .func callee(.param .b32 x) { .reg .b32 %y; ld.param.b32 %y, [x]; ret; }
-.visible .entry k(.param .u64 a, .param .align 16 .b8 given[16], .param .align 8 .b8 images[64]) {
-.reg .pred %p<5>; .reg .b16 %h<20>; .reg .b32 %r<230>; .reg .b64 %d<22>; .reg .b128 %q<3>; .reg .b64 %i<8>;
+.visible .entry k(.param .u64 a, .param .align 16 .b8 given[16], .param .align 8 .b8 images[64],
+.param .align 64 .b8 maps[640]) {
+.reg .pred %p<5>; .reg .b16 %h<20>; .reg .b32 %r<230>; .reg .b64 %d<22>; .reg .b128 %q<3>; .reg .b64 %i<8>; .reg .b64 %m<6>;
 .shared .align 128 .b8 tile[8192]; .shared .align 8 .b8 objects[256]; .local .align 16 .b8 own[64];
 .param .align 16 .b8 passed[16];
 mov.u32 %r30, %laneid;
@@ -35,17 +37,19 @@ setp.eq.u32 %p1, %r30, %r30;
 setp.ne.u32 %p2, %r30, %r30;
 mov.b32 %r31, 8;
 mov.b32 %r32, 0;
-""" + "\n".join(f"ld.param.u64 %i{i}, [images+{8 * i}];" for i in range(8)) + "\n"
+""" + "\n".join(f"ld.param.u64 %i{i}, [images+{8 * i}];" for i in range(8)) + "\nmov.u64 %m0, maps;\n" + \
+    "".join(f"add.u64 %m{n}, %m0, {128 * (n - 1)};\n" for n in range(1, 6))
 IMAGES = [(dtype, n) for dtype in ("f32", "s32", "u32") for n in (1, 2)]
 SPACES = {"global": "%d11", "shared": "%d12", "local": "%d13", "const": "%d14"}
 
 
 def arguments():
-    """Return arguments of the kernel: an array, 16 bytes, and a texture of each kind of number in one and two dimensions, two surfaces."""
+    """Return arguments of the kernel: an array, 16 bytes, a texture of each kind of number and dimension, two surfaces, tensor maps."""
     shapes = {1: (64, 4), 2: (8, 8, 4)}
     textures = [simt.Texture(np.ones(shapes[n], {"f32": "f4", "s32": "i4", "u32": "u4"}[dtype]), channels=4) for dtype, n in IMAGES]
     surfaces = [simt.Surface(np.zeros(shapes[n], "f4"), channels=4) for n in (1, 2)]
-    return [np.zeros(8192, np.uint32), np.zeros(1, "V16")[0], (*textures, *surfaces)]
+    maps = tuple(TensorMap(np.zeros((4,) * n, np.uint32), (*(1,) * (n - 1), 4)) for n in range(1, 6))
+    return [np.zeros(8192, np.uint32), np.zeros(1, "V16")[0], (*textures, *surfaces), maps]
 
 
 def sample(pattern, rng, few=30, tries=400, pairs=False):
@@ -186,12 +190,25 @@ def bulk(form, name, parts, operands):
     if "commit_group" in parts or "wait_group" in parts:
         return f"{form} {'0' if operands else ''};"
     policy = ", %d1" if "L2::cache_hint" in parts else ""
+    if "tensor" in parts:
+        return box(form, parts, policy)
     if "prefetch" in parts:
         return f"@%p4 {form} [%d10], 16{policy};"
     if "bulk_group" in parts:
         return f"@%p4 {form} [%d10], [%d15], 16{policy};"
     at = 64 + 8 * ((parts[2] == "shared::cta") + 2 * bool(policy))
     return f"@%p4 mbarrier.init.shared.b64 [%d20+{at}], 1;\n@%p4 {form} [%d15+4096], [%d10], 16, [%d20+{at}]{policy};"
+
+
+def box(form, parts, policy):
+    """A copy of 16 bytes of a tensor by the first lane, which waits for it at an mbarrier that it makes and ends."""
+    n = int(parts[parts.index("tensor") + 1][0])
+    tensor, label = f"[%m{n}, {{{', '.join(['%r32'] * n)}}}]", f"BOX{abs(hash(form))}"
+    if "bulk_group" in parts or "prefetch" in parts:
+        return f"@%p4 {form} {tensor}{', [%d15]' if 'bulk_group' in parts else ''}{policy};"
+    return (f"@!%p4 bra PAST{label};\nmbarrier.init.shared.b64 [%d20+248], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [%d20+248], 16;\n"
+            f"{form} [%d15+4096], {tensor}, [%d20+248]{policy};\n{label}: mbarrier.try_wait.parity.shared.b64 %p3, [%d20+248], 0;\n"
+            f"@!%p3 bra {label};\nmbarrier.inval.shared.b64 [%d20+248];\nPAST{label}:")
 
 
 def control(form, name, parts, operands):

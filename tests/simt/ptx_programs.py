@@ -218,8 +218,8 @@ REFUSED = {  # a body of one line -> what the message says
     "ld.global.v4.b64 {%d0, %d1, %d2, %d3}, [x];": "ld.global.v4.b64", "st.global.v8.f32 [x], {%f1, %f1, %f1, %f1, %f1, %f1, %f1, "
      "%f1};": "v8.f32",
     "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [x, {%f1, %f2}];": "textures",
-    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1, {%r2, %r3}], "
-     "[%r4];": "cp.async.bulk.tensor",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1, %r2], "
+     "[%r4];": "2 coordinates in braces",
     ".local .b32 l[2] = {1, 2, 3};": "12 bytes of initial values for 8", ".global .b32 l[2] = {{1}, {2}};": "more braces",
     "mov.b32 %r1, " + "(" * 300 + "1" + ")" * 300 + ";": "nested too deeply", "mov.b32 %r1, " + "-" * 3000 + "1;": "nested too deeply",
 }

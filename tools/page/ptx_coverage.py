@@ -17,8 +17,9 @@ instruction whose form is not here is refused with `UnsupportedInstruction`, by 
 `tests/simt/test_coverage.py` runs what is listed.
 
 Sections and forms follow NVIDIA's "PTX ISA" manual. `[.sat]` may stand there or not, `(.u32/.s32)` is one of these, `[.rn/.rz]` is one
-of these or nothing. Results are `d`, `p`, `q`, sources `a` to `e`; `imm` is a literal. Modifiers stand in the order shown, those
-of `atom` and `red` in any. Every instruction may have a guard (`@p`, `@!p`). Hints for caches and prefetches are read and change nothing.
+of these or nothing. Results are `d`, `p`, `q`, sources `a` to `e`; `imm` is a literal, `{c, ...}` has a coordinate for each dimension.
+Modifiers stand in the order shown, those of `atom` and `red` in any. Every instruction may have a
+guard (`@p`, `@!p`). Hints for caches and prefetches are read and change nothing.
 """
 
 REFUSED = """## Refused
@@ -29,7 +30,7 @@ Known to the manual and refused, with the reason that the error gives:
 |---|---|"""
 ELSE = """
 Refused as well: every form of the opcodes above that is not listed, such as atomics on 16-bit types, matrices of 4 bits or of 1 bit,
-sparse matrices (`mma.sp`), bulk copies (`cp.async.bulk`); and opcodes that are not here at all, such as `mbarrier`.
+sparse matrices (`mma.sp`), or boxes of a convolution (`cp.async.bulk.tensor` with `.im2col`); and opcodes that are not here at all.
 """
 
 

@@ -14,6 +14,7 @@ from course_lib.simt.host.images import Image, Surface, Texture
 from course_lib.simt.host.memory import DeviceMemory, aligned, byte_bounds
 from course_lib.simt.report import DeviceArray
 from course_lib.simt.runtime import abi
+from course_lib.tensor_maps import MAP_ALIGNMENT, MAP_BYTES, TensorMap
 
 MOST_VARIABLES = 1 << 30
 
@@ -41,6 +42,14 @@ def leaves(args: Iterable[Any]) -> Iterator[Any]:
             yield arg
 
 
+def described(given: TensorMap) -> NDArray[Any]:
+    """Return the NumPy array of a tensor map; of a GPU's array that the simulator stands in for, its NumPy array."""
+    array = getattr(given.array, "_host", given.array)
+    if not isinstance(array, np.ndarray):
+        raise LaunchError(f"On the simulator a TensorMap is made from a NumPy array, not from {reprlib.repr(array)}.")
+    return np.asarray(array)
+
+
 class Arguments:
     """Parameters and variables of one launch.
 
@@ -54,14 +63,15 @@ class Arguments:
         given = [plain(a) for a in listed(args)]
         self._refuse_types(given)
         every = list(leaves(given))
-        self.memory = DeviceMemory([a for a in every if isinstance(a, np.ndarray)] + [a.array for a in every if isinstance(a, Surface)])
+        if not isinstance(values, Mapping):
+            raise LaunchError(f'constants must map names to values, like {{"weights": array}}, not {reprlib.repr(values)}.')
+        self.memory = DeviceMemory([a for a in every if isinstance(a, np.ndarray)] + [a.array for a in every if isinstance(a, Surface)]
+                                   + [described(a) for a in (*every, *values.values()) if isinstance(a, TensorMap)])
         self.arrays: list[DeviceArray] = []
         self.images: list[tuple[str, Image]] = []
         self.image_records: list[Any] = []
         self.image_data: list[NDArray[Any]] = []
         self.constants = self._fill_constants(given)
-        if not isinstance(values, Mapping):
-            raise LaunchError(f'constants must map names to values, like {{"weights": array}}, not {reprlib.repr(values)}.')
         self.variables = self._fill_variables(self.constants, values)
 
     def _refuse_types(self, args):
@@ -101,6 +111,11 @@ class Arguments:
             if nbytes not in (8, None):
                 raise LaunchError(f"Argument {i} ({name}) is a {nbytes}-byte value, not a handle; a {type(arg).__name__} was given.")
             return self._handle(arg, name)
+        if isinstance(arg, TensorMap):
+            if nbytes not in (MAP_BYTES, None):
+                raise LaunchError(f"Argument {i} ({name}) takes {nbytes} bytes; a TensorMap has {MAP_BYTES}: declare it as "
+                                  "const __grid_constant__ CUtensorMap.")
+            return self._map(arg, name)
         if isinstance(arg, tuple):
             return self._structure(arg, name, nbytes, i)
         if not isinstance(arg, (np.generic, ctypes.Structure)):
@@ -119,6 +134,10 @@ class Arguments:
         described = self.memory.describe(array, name)
         self.arrays.append(described)
         return np.uint64(described.address + array.ctypes.data - byte_bounds(array)[0]).tobytes()
+
+    def _map(self, given, name):
+        """Describe the array of a tensor map; return the map's bytes."""
+        return given.encode(int.from_bytes(self._pointer(described(given), name), "little"))
 
     def _handle(self, image, name):
         """Describe a texture or surface; return its handle."""
@@ -147,6 +166,7 @@ class Arguments:
                 array = isinstance(member, np.ndarray)
                 data = self._pointer(member, inner) if array else self._parameter_bytes(member, inner, None, i, "b")
                 align = ctypes.alignment(member) if isinstance(member, ctypes.Structure) else \
+                    MAP_ALIGNMENT if isinstance(member, TensorMap) else \
                     len(data) if array or isinstance(member, Image) or member.dtype.kind in "biufc" else member.dtype.alignment
             raw += bytes(-len(raw) % align) + data
             most = max(most, align)
@@ -175,6 +195,8 @@ class Arguments:
         return variables
 
     def _value_bytes(self, name, value):
+        if isinstance(value, TensorMap):
+            return self._map(value, name)
         value = np.ascontiguousarray(value)
         if value.dtype.hasobject or value.dtype.kind in "UMm" or not value.dtype.isnative:
             raise LaunchError(f"constants: {name} is given {value.dtype}; give numbers in an array of the variable's own type.")

@@ -15,7 +15,7 @@ from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.runtime import abi
 from course_lib.simt.runtime.abi import ObjectMisuse
 
-FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "wait_bulk"}     # of the runtime; fence_proxy does nothing alone
+FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "copy_box", "wait_bulk"}   # of the runtime; fence_proxy does nothing alone
 NAMED_BARRIERS = 16
 
 
@@ -31,6 +31,8 @@ def add(worker: Any, program: Program, launch: Any, racecheck: bool, pin: Callab
     found = abi.Async(threads=launch.warps * abi.LANES, columns=launch.warps * abi.LANES + abi.MOST_OBJECTS)
     data = aligned(max(int(launch.shared_bytes), 16))
     found.data, found.data_bytes = pin(data), data.nbytes
+    if any(tensor.function == "copy_box" for tensor in program.tensors.values()):
+        found.boxes = pin(aligned(abi.MOST_FLIGHTS * ctypes.sizeof(abi.Box)))
     worker.late = pin(found)
     if racecheck:
         rows = 2 * (found.threads + NAMED_BARRIERS) + 4 * abi.MOST_OBJECTS

@@ -36,11 +36,13 @@ DIRECTIONS = ("ld", "st")
 TENSOR = "smsp__inst_executed_pipe_tensor_op_{}.sum"
 TENSOR_PIPES = ("hmma", "dmma", "imma")
 MULTIPLY_ADDS = "multiply_adds_wgmma"       # ours: Nsight Compute's name for it is not known to us
+BULK_SECTORS = {"ld": "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum",
+                **{d: f"l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_{d}.sum" for d in ("st", "red")}}
 NAMES = tuple(
     [form.format(d) for form in (GLOBAL_REQUESTS, GLOBAL_SECTORS, SHARED_WAVEFRONTS, SHARED_CONFLICTS, SHARED_EXECUTED)
      for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
     + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS,
-                                                                 MULTIPLY_ADDS]
+                                                                 MULTIPLY_ADDS, *BULK_SECTORS.values()]
 )
 
 
@@ -122,7 +124,8 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
 
     `cp.async` (LDGSTS) is a global request with its sectors; what it does in shared memory has counters of its own. So has LDSM,
     as which ldmatrix and some wmma.load are executed, but its wavefronts are among those of loads. So an H200 counts them.
-    What it counts of bulk copies and mbarriers has not been measured: they add to instructions alone.
+    What it counts of bulk copies and mbarriers has not been measured: they add to instructions, and bulk copies to the sectors of 32 bytes
+    that they read or write in global memory, row by row.
     """
     add(ins.line, MULTIPLY_ADDS, times * tensor.multiply_adds)
     if tensor.pipe:
@@ -133,6 +136,9 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
         add(ins.line, COPY_WAVEFRONTS, n[3])
         add(ins.line, COPY_CONFLICTS, n[3] - n[4])
         add(ins.line, COPY_EXECUTED, n[0])
+    elif tensor.function in ("copy_bulk", "copy_box"):
+        direction = "ld" if tensor.record.kind == abi.FlightKind.INTO_SHARED else "red" if tensor.record.change else "st"
+        add(ins.line, BULK_SECTORS[direction], n[2])
     elif tensor.function == "access_tile" and tensor.access is not None:
         rows = tensor.record.mode == ROWS
         add_access(add, tensor.access, ins, n, LDSM_EXECUTED[DIRECTIONS[tensor.access.kind]] if rows else SHARED_EXECUTED)

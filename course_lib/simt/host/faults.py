@@ -20,7 +20,7 @@ from course_lib.simt.errors import (
     StackOverflow,
     StepBudgetExceeded,
 )
-from course_lib.simt.host import asynchronous, image_faults, product_faults
+from course_lib.simt.host import asynchronous, image_faults, map_faults, product_faults
 from course_lib.simt.host.fault_places import Facts, callers_line, loop_line, place, waits_for_others
 from course_lib.simt.host.lane_faults import barrier_fault, inactive_lane
 from course_lib.simt.host.running import Running
@@ -81,6 +81,8 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
         return product_faults.explain(fault, run, worker.fault_address, ins, facts)
     if fault in image_faults.FAULTS:
         return image_faults.explain(fault, run, worker, ins, place(facts), facts)
+    if fault == Fault.MAP_MISUSE:
+        return map_faults.explain(run, worker.fault_address, ins, facts)
     if fault == Fault.OBJECT_MISUSE:
         return asynchronous.explain(run, worker, ins, facts)
     if fault in CALLS:

@@ -37,13 +37,14 @@ from course_lib.simt.isa import (
     memory,
     operand_shapes,
     tensor,
+    tensor_copies,
     warp,
     warpgroup,
 )
 from course_lib.simt.ptx.ir import Instruction, Kind, at_line
 
 MODULES = (arithmetic, approximate, fields, carry, bits, compare, halves, convert, memory, hints, barriers, control, warp, tensor,
-           warpgroup, async_copies, mbarriers, bulk_copies, images)
+           warpgroup, async_copies, mbarriers, bulk_copies, tensor_copies, images)
 ORDER = ("Integer arithmetic", "Extended precision", "Logic, shifts, bits and bytes", "Comparison and selection", "Floating point",
          "Half precision and bfloat16", "Moves and conversions", "Loads, stores and atomics",
          "Hints, fences and other instructions without a value", "Control", "Barriers and exchange between lanes",
@@ -154,8 +155,8 @@ def check_form(ins: Instruction) -> None:
     written = ins.name.replace("__", "::")
     line = at_line(ins)
     if not covers(written):
-        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}{images.reason(ins)}.", opcode=written,
-                                     line=ins.where)
+        why = images.reason(ins) or tensor_copies.reason(ins)
+        raise UnsupportedInstruction(f"{line}the simulator does not know the form {written}{why}.", opcode=written, line=ins.where)
     shapes = shapes_of(written)
     if shapes and not any(operand_shapes.fits(shape, ins) for shape in shapes):
         wanted = " or ".join(operand_shapes.spelled(shapes))

@@ -13,6 +13,7 @@ from course_lib.simt.runtime import abi
 FORMS = {
     "Hints, fences and other instructions without a value": (
         ("prefetch[.global|.local].(L1|L2|L2::evict_last|L2::evict_normal)", "[a]"), ("prefetchu.L1", "[a]"),
+        ("prefetch[.const|.param].tensormap", "[a]"),
         ("applypriority[.global].L2::evict_normal", "[a], 128"),
         ("createpolicy.fractional.L2::(evict_last|evict_normal|evict_first|evict_unchanged)[.L2::evict_first|.L2::evict_unchanged].b64",
         "d[, 0f3F800000]"),

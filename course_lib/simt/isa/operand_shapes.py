@@ -59,7 +59,7 @@ def has_shape(operand: Operand, wanted: str, vectors: bool) -> bool:
     if wanted.startswith("[") and "{" in wanted:        # a texture or surface, and where: one coordinate may stand without braces
         parts = operand.items if isinstance(operand, Vec) else ()
         given = tuple(opened(parts[1:]))
-        return len(parts) == 2 and isinstance(parts[0], Mem) and len(given) == len(re.findall(r"\w", wanted)) - 1 and \
+        return len(parts) == 2 and isinstance(parts[0], Mem) and ("..." in wanted or len(given) == len(re.findall(r"\w", wanted)) - 1) and \
             all(isinstance(item, Reg | Imm) for item in given)
     if wanted.startswith("["):
         return isinstance(operand, Mem) if not wanted.startswith("[!]") else isinstance(operand, Reg | Imm)

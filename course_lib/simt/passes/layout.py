@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.isa import barriers, bulk_copies, images, warp
+from course_lib.simt.isa import barriers, bulk_copies, images, tensor_copies, warp
 from course_lib.simt.isa.memory import constant_slot
 from course_lib.simt.isa.operations import OPS, ir_type
 from course_lib.simt.isa.special import SPECIAL, kind, reserved, shared_begin
@@ -114,7 +114,7 @@ def rewrite(ins: Instruction, variables: Variables) -> Instruction:
     operands = tuple(literal(resolve(o, variables, ins), ins.opcode[-1]) for o in ins.operands)
     if variables.shared_begin and any(word.startswith("shared") for word in ins.opcode):
         first = [i for i, o in enumerate(operands) if isinstance(o, Mem)][:1]              # `cp.async.shared.global [to], [from]`
-        there = bulk_copies.shared_operands(ins) if bulk_copies.knows(ins) else first
+        there = next((m.shared_operands(ins) for m in (bulk_copies, tensor_copies) if m.knows(ins)), first)
         operands = tuple(in_store(o, variables.shared_begin) if i in there and isinstance(o, Mem) and not symbolic(ins, i) else o
                          for i, o in enumerate(operands))
     opcode = ins.opcode

@@ -3,13 +3,13 @@
 - Types come last: `max.s32.relu` becomes `max.relu.s32`.
 - Hidden operands are written out: the carry flag.
 - Two results stand in braces, except those of setp, shfl, match.
-- Braces around a single value of a load, a store or a move go, and brackets around a texture and where it is fetched.
+- Braces around a single value of a load, a store or a move go, and brackets around a texture or a tensor map and coordinates.
 - Hints that change no value go: cache operators' policies, `::cta` and `::cluster` of shared memory (a block is its own cluster).
 """
 
 import dataclasses
 
-from course_lib.simt.isa import carry, hints, images, warp
+from course_lib.simt.isa import carry, hints, images, tensor_copies, warp
 from course_lib.simt.isa.fields import VIDEO
 from course_lib.simt.isa.operand_shapes import without_lone_braces
 from course_lib.simt.ptx.ir import Function, Instruction, Kind, Reg, Vec
@@ -41,6 +41,8 @@ def _normal(ins: Instruction, function: Function) -> Instruction:
         operands = operands[:1] if name == "createpolicy" else ()
     elif images.knows(ins):
         operands = images.flat(dataclasses.replace(ins, operands=operands)).operands
+    elif tensor_copies.knows(ins):
+        operands = tensor_copies.flat(operands)
     elif name in ("ld", "ldu", "st", "atom", "red"):
         if "L2__cache_hint" in opcode and len(operands) > 2:
             operands = operands[:-1]

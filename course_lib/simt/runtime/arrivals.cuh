@@ -2,9 +2,11 @@
 
 __device__ __forceinline__ Flight* take_flight(Async* a) {
     Flight* f = &a->flight[a->flights++];
-    f->over = 0;
+    f->over = f->boxed = 0;
     return f;
 }
+
+__device__ __forceinline__ Box* box_of(const Async* a, const Flight* f) { return &((Box*)a->boxes)[f - a->flight]; }
 
 // Forget what is over.
 __device__ __noinline__ void drop_flights(Async* a) {
@@ -13,7 +15,10 @@ __device__ __noinline__ void drop_flights(Async* a) {
     for (u32 i = 0; i < a->flights; ++i) {
         if (a->flight[i].over) continue;
         holding |= a->flight[i].data != 0;
-        if (kept != i) a->flight[kept] = a->flight[i];
+        if (kept != i) {
+            if (a->flight[i].boxed) *box_of(a, &a->flight[kept]) = *box_of(a, &a->flight[i]);
+            a->flight[kept] = a->flight[i];
+        }
         ++kept;
     }
     a->flights = kept;

@@ -12,8 +12,12 @@ __device__ __noinline__ void move_bytes(u64 to, u64 from, u32 bytes) {
     for (u32 i = 0; i < bytes; i += 8) *(u64*)(to + i) = *(const u64*)(from + i);
 }
 
+__device__ void load_box(Worker* k, const Flight* f);
+__device__ void store_box(Worker* k, const Flight* f);
+
 __device__ __noinline__ void land_load(Worker* k, Flight* f, Object* o) {
-    move_bytes(k->shared + f->at, f->host, f->bytes);
+    if (f->boxed) load_box(k, f);
+    else move_bytes(k->shared + f->at, f->host, f->bytes);
     if (k->clocks) mark_landed(k, f->at, f->bytes, o, 1);
     f->over = 1;
     --o->flying;
@@ -71,6 +75,10 @@ __device__ __noinline__ void read_source(Worker* k, Flight* f) {
 __device__ void write_target(Worker* k, Flight* f) {
     const u64 poison = ((const Launch*)k->launch)->poison;
     f->over = 1;
+    if (f->boxed) {
+        store_box(k, f);
+        return;
+    }
     if (!f->data) {
 #pragma unroll 1
         for (u32 i = 0; i < f->bytes; i += 8) *(u64*)(f->host + i) = poison;
@@ -113,9 +121,33 @@ __device__ __noinline__ u64 outside(u64 at, u64 bytes, u64 lo, u64 hi) {
     return bytes > hi - at ? hi & ~15ull : ~0ull;
 }
 
-__device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, u64 shared, u64 global, u64 object) {
+// A thread's copy is under way; o: the mbarrier that it tells, 0 for one into global memory.
+__device__ __noinline__ Flight* begin_flight(Warp* w, u32 number, u32 lane, Object* o, u64 shared, u32 bytes) {
     Worker* k = (Worker*)w->worker;
     Async* a = async_of(k);
+    if (a->flights == MOST_FLIGHTS) land_flights(k, 0, 1);
+    Flight* f = take_flight(a);
+    f->kind = o ? INTO_SHARED : INTO_GLOBAL;
+    f->number = number;
+    f->thread = w->index * LANES + lane + 1;
+    f->object = o ? o - a->object : 0;
+    f->bytes = bytes;
+    f->at = shared;
+    f->data = 0;
+    f->group = a->committed[f->thread - 1];
+    if (o) ++o->flying;
+    ++a->changes;
+    if (k->clocks) touch_proxied(w, number, o != 0, lane, shared, bytes);
+    return f;
+}
+
+// L2 sectors of the bytes [at, at + bytes) of global memory.
+__device__ __forceinline__ void count_sectors_of_bulk(Worker* k, u32 number, u64 at, u64 bytes) {
+    ((u64*)k->dynamic)[COUNTS * number + 2] += (at + bytes - 1 >> 5) - (at >> 5) + 1;
+}
+
+__device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, u64 shared, u64 global, u64 object) {
+    Worker* k = (Worker*)w->worker;
     const u32 bytes = operand_of(w, c->bytes, c->bytes_slot, lane), load = c->kind == INTO_SHARED;
     if (!bytes || bytes & 15) return misused(w, BULK_BYTES, c->number, lane, bytes, 0);
     if (global & 15) return fault(w, MISALIGNED, c->number, lane, global);
@@ -127,23 +159,12 @@ __device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, u64 s
     if (!load && !array->writable) return fault(w, READ_ONLY, c->number, lane, global);
     Object* o = load ? find_object(w, c->number, lane, object, 1) : 0;
     if (load && !o) return 1;
-    if (a->flights == MOST_FLIGHTS) land_flights(k, 0, 1);
-    Flight* f = take_flight(a);
-    f->kind = c->kind;
-    f->number = c->number;
-    f->thread = w->index * LANES + lane + 1;
-    f->object = load ? o - a->object : 0;
-    f->bytes = bytes;
-    f->at = shared;
+    Flight* f = begin_flight(w, c->number, lane, o, shared, bytes);
     f->host = array->host + (global - array->lo);
-    f->data = 0;
-    f->group = a->committed[f->thread - 1];
     f->change = c->change;
     f->element = c->element;
     f->width = c->width;
-    if (load) ++o->flying;
-    ++a->changes;
-    if (k->clocks) touch_proxied(w, c->number, load, lane, shared, bytes);
+    count_sectors_of_bulk(k, c->number, global, bytes);
     return 0;
 }
 

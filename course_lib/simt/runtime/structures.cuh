@@ -31,7 +31,8 @@ enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, BARRIER_THE
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
              BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE, INACTIVE_LANE, NO_IMAGE, IMAGE_MISFIT, OUTSIDE_SURFACE, UNALIGNED_SURFACE,
-             OBJECT_MISUSE, NO_WARPGROUP, PRODUCTS_DIFFER, TOO_MANY_PRODUCTS, DESCRIPTOR_OUTSIDE, STUCK_WARPGROUP, REGISTERS_MISUSE };
+             OBJECT_MISUSE, NO_WARPGROUP, PRODUCTS_DIFFER, TOO_MANY_PRODUCTS, DESCRIPTOR_OUTSIDE, STUCK_WARPGROUP, REGISTERS_MISUSE,
+             MAP_MISUSE };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
 enum { MOST_OBJECTS = 128, MOST_FLIGHTS = 2048 };   // mbarriers of a block; bulk copies and arrivals that are under way
 enum { MOST_COUNT = 0xfffff };       // arrivals that an mbarrier can count, and bytes
@@ -39,6 +40,8 @@ enum ObjectUse { INIT_OBJECT, DROP_OBJECT, EXPECT_BYTES, COMPLETE_BYTES, ARRIVE_
 enum ObjectMisuse { NO_OBJECT = 1, LIVE_OBJECT, CHANGED_OBJECT, BAD_COUNT, BAD_BYTES, EXTRA_ARRIVAL, COMPLETES, WRONG_TOKEN, OLD_TOKEN,
                     NO_PARITY, BUSY_OBJECT, MANY_OBJECTS, NOT_IN_SHARED, DEADLOCK, BULK_BYTES };
 enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL };
+enum { MAP_BYTES = 128, MAP_ALIGNMENT = 64, TILE_ALIGNMENT = 128, MOST_AXES = 5 };   // of a tensor map; of a box in shared memory
+enum MapMisuse { NO_PLACE = 1, COPIED_MAP, LOOSE_MAP, NO_MAP, OTHER_RANK, OTHER_NUMBERS, NARROW_ROWS, NO_REDUCTION, LOOSE_TILE };
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY, UNFENCED, UNSEEN, OPAQUE, UNAWAITED, PROXY, PENDING, UNORDERED };
@@ -153,6 +156,19 @@ struct BulkCopy {              // one bulk copy; `object` counts only into share
     u32 number, kind, bytes, bytes_slot, change, element, width, spare;   // change: 1 + a Change of atomics.cuh, 0: a copy
 };
 
+struct BoxCopy {               // one bulk copy of a box of a tensor; at: its coordinates, the innermost first
+    Access shared, map, object;
+    u32 number, kind, rank, change, at[5], at_slot[5];
+};
+
+struct Box {                   // a part of a tensor that is on its way; axes that the tensor lacks have one element
+    u64 base, host;                       // where element 0 of the tensor lies: its address, and on the host
+    i64 at[5];                            // the first element along each axis, perhaps outside
+    u64 extent[5], stride[5];             // of the tensor: elements, and bytes between them
+    u32 size[5], step[5];                 // elements of the box, and the distance in the tensor between them
+    u32 bytes, number, together, nan;     // of an element; its Number; pieces exchanged among each other; what fills edges
+};
+
 struct BulkWait { u32 number, kind, left, reading; };   // kind: COMMIT or WAIT_GROUP; reading: only until the sources are read
 
 struct ProxyFence { u32 number, objects; };             // objects: it makes only new mbarriers known
@@ -160,12 +176,13 @@ struct ProxyFence { u32 number, objects; };             // objects: it makes onl
 struct Flight {                // a bulk copy that is under way, or arrivals that wait for a warp's asynchronous copies
     u64 host, data;                       // in global memory; what has been read of a source already, 0: nothing
     u32 kind, number, thread, object, bytes, at, group, over;   // at: in shared memory; of arrivals bytes: their lanes, group: their copies
-    u32 change, element, width, spare;
+    u32 change, element, width, boxed;    // boxed: the Box of the same place in Async.boxes says where
 };
 
 struct Async {                 // what bulk copies and mbarriers of a block have under way
     u32 objects, flights, changes, seen_changes, quiet, ready, columns, threads;
     u64 data, data_bytes, data_used;      // of copies whose source was read and whose target was not written yet
+    u64 boxes;                            // a Box for each flight, when the kernel copies boxes of tensors
     u32 misused, spare, committed[1024];
     Object object[MOST_OBJECTS];
     Flight flight[MOST_FLIGHTS];

@@ -1,0 +1,82 @@
+"""Boxes of tensors on the simulator, and beside it on a GPU of compute capability 9.0, where nobody has run them yet."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib import gpu, simt, toolchain
+from course_lib.tensor_maps import TensorMap
+
+SOURCE = Path(__file__).parent / "kernels" / "sm_90a" / "tensor_boxes.cu"
+ROOM = 8192
+
+
+def launch(run, tensor, box, x, y, *, start=0, nbytes=None, how="", **options):
+    """Run the probe by `run`; return (shared memory, the tensor that a box was stored to, whether the mbarrier's phase ended)."""
+    nbytes = int(np.prod(box)) * tensor.itemsize if nbytes is None else nbytes
+    defines = {"ROOM": ROOM, "START": start, "BYTES": nbytes, "HOW": f'"{how}"', "COPY": '"cp.reduce.async"' if how else '"cp.async"'}
+    out, raw, arrived = tensor.copy(), np.zeros(ROOM // 4, np.uint32), np.zeros(1, np.int32)
+    run([TensorMap(tensor, box, **options), TensorMap(out, box, **options), np.int32(x), np.int32(y), raw, arrived], defines)
+    return raw, out, bool(arrived[0])
+
+
+def simulated(args, defines):
+    simt.launch(SOURCE, "tensor_boxes", 1, 32, args, arch="sm_90a", defines=defines)
+
+
+@pytest.fixture
+def hopper():
+    """Return what launches the probe on a GPU; skip where there is none."""
+    if os.environ.get("COURSE_BACKEND") == "sim":
+        pytest.skip("COURSE_BACKEND=sim asks for the simulator")
+    status = gpu.probe()
+    if not status.usable or status.cc != (9, 0):
+        pytest.skip(f"no GPU of compute capability 9.0 to test on: {status.reason}")
+
+    def run(args, defines):
+        compiled = toolchain.compile_cuda(SOURCE.read_text(), name=SOURCE.name, arch="sm_90a", defines=defines)
+        gpu.launch(compiled, "tensor_boxes", 1, 32, args)
+    return run
+
+
+TENSOR = np.random.default_rng(8).integers(0, 1 << 16, (40, 64)).astype(np.uint16).view(np.float16)
+SMALL = np.full((40, 64), 3e-39, np.float32)
+PROBES = {
+    "a swizzle of 128 bytes inside its pattern": (TENSOR, (16, 64), 0, 3, {"swizzle": 128, "start": 640}),
+    "a swizzle of 32 bytes over an edge": (TENSOR, (16, 16), -3, 31, {"swizzle": 32}),
+    "which NaN fills edges": (TENSOR, (16, 16), 56, -2, {"fill": "nan"}),
+    "which NaN fills edges in single precision": (SMALL, (16, 16), 56, -2, {"fill": "nan"}),
+    "every third row": (TENSOR, (24, 16), 8, 1, {"element_strides": (3, 1), "nbytes": 8 * 16 * 2}),
+    "sums of subnormal numbers": (SMALL, (8, 16), 0, 0, {"how": ".add"}),
+}
+
+
+@pytest.mark.sampled(test=2, slow=6)
+@pytest.mark.parametrize("name", PROBES)
+def test_the_simulator_answers(name):
+    tensor, box, x, y, how = PROBES[name]
+    raw, out, arrived = launch(simulated, tensor, box, x, y, **how)
+    assert arrived
+    assert (raw == 0x11111111).any()
+    assert not (raw == 0x11111111).all()
+    assert (out[:8] == 2 * tensor[:8]).any() if "how" in how else out.tobytes() == tensor.tobytes()
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_a_gpu_answers_the_same(name, hopper):
+    tensor, box, x, y, how = PROBES[name]
+    here, there = (launch(run, tensor, box, x, y, **how) for run in (simulated, hopper))
+    assert all(np.array_equal(np.asarray(a).view(np.uint8), np.asarray(b).view(np.uint8)) for a, b in zip(here, there))
+
+
+def test_where_rows_narrower_than_the_swizzle_lie(hopper):
+    """The simulator refuses them. Either rows lie side by side, or each takes the swizzle's whole width."""
+    raw, _, arrived = launch(hopper, TENSOR, (8, 16), 0, 0, swizzle=128)
+    assert arrived
+    pieces, rows = raw.view(np.uint8).reshape(-1, 16), np.ascontiguousarray(TENSOR[:8, :16]).view(np.uint8).reshape(-1, 16)
+    found = [int(np.flatnonzero((pieces == row).all(1))[0]) for row in rows]
+    side_by_side = [i ^ i // 8 % 8 for i in range(16)]
+    apart = [at ^ at // 8 % 8 for i in range(16) for at in (i // 2 * 8 + i % 2,)]
+    assert found in (side_by_side, apart)
