@@ -15,6 +15,7 @@ from typing import Any
 from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.grading.sandbox import compiler, wire
+from course_lib.simt.async_report import AsyncFinding
 from course_lib.simt.codegen import native
 from course_lib.toolchain import CompileError, compile_cuda, nvrtc, resources
 from course_lib.toolchain.sass import disassemble, written
@@ -104,6 +105,9 @@ def launched(source: str, entry: str, grid: int | list, block: int | list, args:
         "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count,
                      h.first_copies, h.second_copies]
                     for h in report.hazards],
+        "rules": [[r.kind, r.first_line, r.second_line, r.first_thread, r.second_thread, r.block, r.count,
+                   *((r.array, r.offset) if isinstance(r, AsyncFinding) else ("", 0))]
+                  for r in (*report.async_findings, *report.products)],
         "arrays": [[a.name, a.address, a.nbytes, a.itemsize] for a in report.arrays],
         "shared": [[v.name, v.offset, v.nbytes] for v in report.shared],
         "trace": [[t.step, t.block, t.warp, t.line, t.operation, t.mask, t.addresses.tolist(), t.width, t.space] for t in report.trace],

@@ -15,10 +15,11 @@ from course_lib.grading.sandbox.sandboxed import Sandboxed
 from course_lib.simt.host.counters import NAMES
 
 SAYS_READY = wire.pack({"ready": 1})
-GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "hazards": [], "trace": [], "arrays": [["A", 4096, 16, 4]],
-        "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "diverged": [4], "copied": False,
+GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "hazards": [], "rules": [], "trace": [],
+        "arrays": [["A", 4096, 16, 4]], "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "diverged": [4], "copied": False,
         "predicted": [[3, "LDS", [[32, 1]]]], "written": [[3, "LDS", 1]]}
 HAZARD = ["RAW", 0, 1, 2, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, False, False]
+RULES = [["unfenced", 3, 5, [0, 0, 0], [1, 0, 0], [0, 0, 0], 2, "As", 16], ["proxy", 4, 6, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, "", 0]]
 RECORD = [0, [0, 0, 0], 0, 1, "ld.global.f32", 1, [-1] * 32, 4, "global"]
 
 
@@ -64,6 +65,11 @@ LIES = {
     "hazard_kind": changed(hazards=[["FINE", *HAZARD[1:]]]),
     "hazard_thread": changed(hazards=[[*HAZARD[:4], "me", *HAZARD[5:]]]),
     "many_hazards": changed(hazards=[HAZARD] * 10_001),
+    "no_rules": without("rules"),
+    "rules": changed(rules=[RULES[0][:-1]]),
+    "rule_kind": changed(rules=[["RAW", *RULES[0][1:]]]),
+    "rule_kinds": changed(rules=[[["unfenced"], *RULES[0][1:]]]),
+    "rule_line": changed(rules=[["proxy", "three", *RULES[1][2:]]]),
     "arrays": changed(arrays=[["A", 4096, 16]]),
     "shared": changed(shared={"As": 1}),
     "trace": changed(trace=[[*RECORD[:6], [-2] * 32, *RECORD[7:]]]),
@@ -112,11 +118,14 @@ def launch(engine, array):
 
 
 def test_an_honest_answer_is_taken(liar, engine):
-    liar(wire.pack(GOOD | {"hazards": [HAZARD], "trace": [RECORD]}, np.arange(4, dtype=np.float32).tobytes()))
+    liar(wire.pack(GOOD | {"hazards": [HAZARD], "rules": RULES, "trace": [RECORD]}, np.arange(4, dtype=np.float32).tobytes()))
     array = np.zeros((2, 2), np.float32)
     report = launch(engine, array)
     assert array.tolist() == [[0, 1], [2, 3]]
     assert (report.kernel, report.lines, report.steps, report.hazards[0].kind) == ("k", {3: {NAMES[0]: 5}}, 7, "RAW")
+    assert [(h.kind, h.first_line, h.second_line, h.count) for h in report.all_hazards] == [
+        ("RAW", 1, 2, 1), ("unfenced", 3, 5, 2), ("proxy", 4, 6, 1)]
+    assert "writes byte 16 of As at line 3" in str(report.async_findings[0])
     assert report.trace[0].addresses.tolist() == [-1] * 32
 
 
