@@ -12,6 +12,7 @@ from course_lib.run.types import Traced
 from course_lib.simt.report import Index, TraceRecord
 
 COPY, COMMIT, WAIT = "cp.async.", "cp.async.commit_group", "cp.async.wait_"
+OTHERS = ("cp.async.bulk.", "cp.async.mbarrier.")     # an mbarrier tells of them: `report.pipeline`
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class _Queue:
 
 
 def stages_in_flight(result: Traced) -> tuple[CopyWait, ...]:
-    """Return each wait for asynchronous copies of every traced warp, in the order of the trace.
+    """Return each wait for groups of asynchronous copies (`cp.async`) of every traced warp, in the order of the trace.
 
     Parameters
     ----------
@@ -109,13 +110,18 @@ def most_in_flight(result: Traced) -> int:
 
 def copied_bytes(result: Traced) -> int:
     """Return the bytes of all asynchronous copies of the traced warps, each with its whole width; copies of zeros alone do not count."""
-    copies = (r for r in result.trace if r.operation.startswith(COPY) and r.space == "global")
+    copies = (r for r in result.trace if is_copy(r) and r.space == "global")
     return int(sum(r.width * (r.addresses >= 0).sum() for r in copies))
+
+
+def is_copy(record: TraceRecord) -> bool:
+    """Say whether a record is one of `cp.async`, its groups and its waits."""
+    return record.operation.startswith(COPY) and not record.operation.startswith(OTHERS)
 
 
 def _waits(trace: Sequence[TraceRecord]) -> Iterator[CopyWait]:
     queues: dict[tuple[Index, int], _Queue] = {}
-    for record in (r for r in trace if r.operation.startswith(COPY)):
+    for record in filter(is_copy, trace):
         queue = queues.setdefault((record.block, record.warp), _Queue())
         lanes = (record.mask >> np.arange(WARP) & 1).astype(bool)
         if record.operation.startswith(WAIT):

@@ -8,6 +8,7 @@ import pytest
 from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.run import run, stages_in_flight
+from course_lib.run.in_flight import copied_bytes
 from course_lib.run.traces import every_warp
 
 HEAD = "#include <cuda_pipeline.h>\n"
@@ -86,6 +87,32 @@ def test_groups_end_lane_by_lane():
     leaves_two = next(r for r in report.trace if "wait" in r.operation).operation == "cp.async.wait_group 2"      # either half may be first
     between = 3 * 128 - 16 * 4 * (1 if leaves_two else 2)
     assert of(waits[:2]) == [(3, 3, 384, between), (3, 2, between, 16 * 8 + 16 * 4)]
+
+
+def test_what_an_mbarrier_tells_of_is_no_group():
+    """A bulk copy, and an arrival behind copies: they are waited for by a phase, and no wait for groups ends them."""
+    body = """
+    __shared__ __align__(16) float tile[32];
+    __shared__ unsigned long long bar;
+    const unsigned b = __cvta_generic_to_shared(&bar), to = __cvta_generic_to_shared(tile);
+    if (t == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 33; fence.mbarrier_init.release.cluster;" ::"r"(b));
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 128;" ::"r"(b));
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];" ::"r"(to), "l"(x), "r"(b));
+    }
+    __syncwarp();
+    __pipeline_memcpy_async(&s[0][t], &x[t], 4);
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(b));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    for (unsigned done = 0; !done;)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(b));
+"""
+    report = launched(body)
+    assert of(stages_in_flight(report)) == [(1, 0, 128, 0)]
+    assert copied_bytes(report) == 128
+    assert report.pipeline.stages == {0: 1}
+    assert launched("").pipeline is None
 
 
 def test_the_trace_says_how_many_groups_a_wait_leaves():

@@ -66,7 +66,7 @@ class Levels(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         if name not in self.names:
             raise KeyError(name)
-        if "mem_global" in name:
+        if "mem_global" in name and "tma" not in name:
             unknown = self.facts.copied and name == counters.GLOBAL_SECTORS.format("ld")
             return HARDWARE if self.reconverged and not unknown else PTX
         if "shared" not in name or "ldgsts" in name or "stsm" in name:

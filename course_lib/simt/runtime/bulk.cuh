@@ -142,6 +142,10 @@ __device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, u64 s
     f->width = c->width;
     if (load) ++o->flying;
     ++a->changes;
+    w->role |= ISSUED_COPIES;
+    u64* n = (u64*)k->dynamic + COUNTS * c->number;
+    n[0] += 1;
+    n[1] += bytes;
     if (k->clocks) touch_proxied(w, c->number, load, lane, shared, bytes);
     return 0;
 }

@@ -16,7 +16,8 @@ from course_lib.simt.host.counters import NAMES
 
 SAYS_READY = wire.pack({"ready": 1})
 GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "hazards": [], "rules": [], "trace": [],
-        "arrays": [["A", 4096, 16, 4]], "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "diverged": [4], "copied": False,
+        "arrays": [["A", 4096, 16, 4]], "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "diverged": [4],
+        "copied": False,
         "predicted": [[3, "LDS", [[32, 1]]]], "written": [[3, "LDS", 1]]}
 HAZARD = ["RAW", 0, 1, 2, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, False, False]
 RULES = [["unfenced", 3, 5, [0, 0, 0], [1, 0, 0], [0, 0, 0], 2, "As", 16], ["proxy", 4, 6, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, "", 0]]
