@@ -20,6 +20,7 @@ from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, UserKernel
 from course_lib.kernels.user import is_source
 from course_lib.run import resolve
+from course_lib.run.launch import with_features
 from course_lib.run.traces import every_warp
 from course_lib.run.types import Extent, KernelLike
 from course_lib.toolchain import CompileError, compile_cuda
@@ -105,13 +106,13 @@ class _Check:
 
     def __init__(self, kernel: Kernel, values: dict[str, int], title: str, seed: int, task: CheckTask) -> None:
         self.kernel, self.values, self.title, self.source, self.task = kernel, values, title, kernel.source, task
-        self.lines = self.source.split("\n")
+        self.lines, self.arch = self.source.split("\n"), with_features("sm_90", self.source)
         self.trials = Trials(task.operation, self._launch, task.tile, self.lines, seed)
 
     def report(self) -> CheckReport:
         """Compile, run on all inputs, read the counters."""
         try:
-            compiled = compile_cuda(self.source, name=self.kernel.name, defines=self.kernel.defines(**self.values))
+            compiled = compile_cuda(self.source, name=self.kernel.name, arch=self.arch, defines=self.kernel.defines(**self.values))
         except CompileError as error:
             return _ended(self.title, self.source, reports.of_compiler(error))
         resources = toolchain.resources(compiled)[self.kernel.entry]
@@ -140,7 +141,7 @@ class _Check:
     def _launch(self, trial: Any, racecheck: bool = True, **options: Any) -> simt.Report:
         case = trial.case
         return simt.launch(self.source, self.kernel.entry, self._grid(case), self.kernel.block(**self.values), trial.args,
-                           defines=self.kernel.defines(**self.values),
+                           defines=self.kernel.defines(**self.values), arch=self.arch,
                            racecheck=racecheck, max_steps=MAX_STEPS, strict_barriers=True, **options)
 
     def _with_place(self, finding: Finding) -> Finding:

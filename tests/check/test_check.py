@@ -376,6 +376,28 @@ def test_an_element_is_named_by_the_sizes_of_the_launch(sizes, named, padding):
     assert ("fill the whole tile" in first.message) is not padding
 
 
+def test_a_product_of_a_warpgroup_that_lacks_a_fence_is_a_hazard():
+    """A product of zeros, of which nothing comes: each thread stores 8 bytes of its factors, and no fence.proxy.async stands behind."""
+    product = """
+    __shared__ __align__(128) unsigned long long factors[256];
+    const int t = blockDim.x * threadIdx.y + threadIdx.x;
+    factors[t] = 0;
+    FENCE __syncthreads();
+    float d[4] = {};
+    const unsigned long long at = (unsigned)__cvta_generic_to_shared(factors) >> 4, both = at | 8ull << 16 | 16ull << 32;
+    asm volatile("wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, 0;"
+                 "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(both) : "memory");
+    if (row >= M"""
+    text = NAIVE.replace("if (row >= M", product)
+    report = check(text.replace("FENCE", ""), bx=16, by=16)
+    finding, = report.findings
+    assert finding.kind == "hazard"
+    assert "Put fence.proxy.async.shared::cta behind the write. The result is right here all the same" in finding.message
+    assert set(report.marks) == {line_of(text, "factors[t] = 0"), line_of(text, "asm volatile")}
+    assert check(text.replace("FENCE", 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");'), bx=16, by=16).right
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
 @pytest.mark.parametrize("right", [True, False])
 def test_a_broken_rule_of_asynchronous_work_is_a_hazard_whatever_the_answer_is(rule, right):

@@ -45,7 +45,7 @@ KINDS = {
                                    "03_first_kernel", "A guard, for matrices of any size"),
     "misaligned": Misconception("a vector that begins at the wrong address", "Four floats can be loaded at once wherever they begin.",
                                 "05_coalescing", "Optional: a load that the GPU refuses"),
-    "hazard": Misconception("a race", "The threads of a block advance together, or a right answer shows that nothing is missing.",
+    "hazard": Misconception("a race, or a missing fence", "The threads of a block advance together, or a right answer shows that nothing is missing.",
                             "04_tiling", "Break it: a mistake on purpose"),
     "uninitialised": Misconception("shared memory is read that nobody wrote",
                                    "Shared memory begins with zeros, or the last tile is always full.",
