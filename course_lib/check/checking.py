@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import simt, toolchain
+from course_lib.arch import with_features
 from course_lib.check import reports
 from course_lib.check.counters import notes
 from course_lib.check.finding import Finding
@@ -20,7 +21,6 @@ from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, UserKernel
 from course_lib.kernels.user import is_source
 from course_lib.run import resolve
-from course_lib.run.launch import with_features
 from course_lib.run.traces import every_warp
 from course_lib.run.types import Extent, KernelLike
 from course_lib.toolchain import CompileError, compile_cuda

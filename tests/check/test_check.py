@@ -16,6 +16,9 @@ from course_lib.check.lessons import EXPLAINS, PACKAGES, TITLES, lesson_of
 from course_lib.check.report import CheckReport
 from course_lib.check.trials import Store, Trials, storing
 from course_lib.errors import CourseError
+from course_lib.grading import check as judge
+from course_lib.grading import part
+from course_lib.grading.sandbox import inside
 from course_lib.lessons import first_kernel, tiling
 from course_lib.run import matches, run
 from course_lib.simt import AsyncFinding, ProductFinding, Report
@@ -376,6 +379,7 @@ def test_an_element_is_named_by_the_sizes_of_the_launch(sizes, named, padding):
     assert ("fill the whole tile" in first.message) is not padding
 
 
+@pytest.mark.slow
 def test_a_product_of_a_warpgroup_that_lacks_a_fence_is_a_hazard():
     """A product of zeros, of which nothing comes: each thread stores 8 bytes of its factors, and no fence.proxy.async stands behind."""
     product = """
@@ -395,7 +399,14 @@ def test_a_product_of_a_warpgroup_that_lacks_a_fence_is_a_hazard():
     assert finding.kind == "hazard"
     assert "Put fence.proxy.async.shared::cta behind the write. The result is right here all the same" in finding.message
     assert set(report.marks) == {line_of(text, "factors[t] = 0"), line_of(text, "asm volatile")}
-    assert check(text.replace("FENCE", 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");'), bx=16, by=16).right
+    fenced = text.replace("FENCE", 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");')
+    assert check(fenced, bx=16, by=16).right
+    spec = dataclasses.replace(part("04_tiling", "tile"), gates=(), bounds=(), made_of=())
+    asked, mended = ("".join(f"#define {name} 16\n" for name in spec.tile) + t.replace("sgemm_naive", "tiled").replace("FENCE", "")
+                     for t in (text, fenced))
+    assert [f.kind for f in judge(asked, spec).findings] == ["hazard"]
+    assert judge(mended, spec).passed
+    assert "wgmma" in inside.compiled(asked, "tiled")["ptx"], "the sandbox compiles it as well"
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
