@@ -5,6 +5,7 @@ from types import ModuleType
 
 from course_lib.check.finding import Finding
 from course_lib.check.reports import unfinished_copy
+from course_lib.simt.async_report import Finding as BrokenRule
 
 # `check` comes with lesson 03, which explains wrong results and accesses out of bounds: nobody who reads of one has to be sent there.
 TITLES = {"04": "Tiling", "05": "Coalescing", "06": "Bank conflicts and padding", "08": "Register blocking",
@@ -23,8 +24,10 @@ def lesson_of(finding: Finding) -> str:
     >>> lesson_of(Finding("hazard", "")), lesson_of(Finding("wrong", ""))
     ('lesson 04, Tiling', '')
     """
-    copy = any(map(unfinished_copy, finding.facts.get("hazards", ())))
-    number = EXPLAINS.get("copy" if copy else finding.kind)
+    hazards = finding.facts.get("hazards", ())
+    if any(isinstance(hazard, BrokenRule) for hazard in hazards):      # of mbarriers, bulk copies and wgmma there is no lesson yet
+        return ""
+    number = EXPLAINS.get("copy" if any(map(unfinished_copy, hazards)) else finding.kind)
     return f"lesson {number}, {TITLES[number]}" if number and not _is_read(number) else ""
 
 

@@ -8,6 +8,7 @@ from course_lib import simt
 from course_lib.check.finding import Finding
 from course_lib.check.operation import WrongResult
 from course_lib.kernels.user import written_values
+from course_lib.simt.async_report import Finding as BrokenRule
 from course_lib.simt.report import Hazard, Report
 from course_lib.toolchain import CompileError
 
@@ -18,6 +19,7 @@ _KINDS = (
     (simt.Misaligned, "misaligned"),
     (simt.DivergentBarrier, "divergent barrier"),
     (simt.StepBudgetExceeded, "endless"),
+    (simt.BarrierDeadlock, "endless"),
     (simt.UnsupportedInstruction, "unsupported"),
 )
 _LOCAL_NAME = re.compile(r"_ZZ.*E(\d+)(\w+)")       # a variable in a function, as C++ compilers write it
@@ -50,19 +52,23 @@ def of_error(error: simt.SimtError, case: Any, lines: Sequence[str]) -> Finding:
 
 
 def of_hazards(report: Report, case: Any, lines: Sequence[str], right: bool) -> list[Finding]:
-    """Return a finding per pair of lines that race, and per line that reads shared memory nobody wrote.
+    """Return a finding per pair of lines that race or break a rule of asynchronous work, and per line that reads what nobody wrote.
 
     A read that races with the write is not called uninitialised too. `right` says whether the result is right.
     """
     pairs: dict[tuple[int, int], list[Hazard]] = {}
     reads: dict[int, Hazard] = {}
-    for hazard in report.hazards:
-        if hazard.kind == "uninitialised":
+    rules: list[BrokenRule] = []
+    for hazard in report.all_hazards:
+        if isinstance(hazard, BrokenRule):
+            rules.append(hazard)
+        elif hazard.kind == "uninitialised":
             reads.setdefault(hazard.first_line, hazard)
         else:
             pairs.setdefault((min(hazard.first_line, hazard.second_line), max(hazard.first_line, hazard.second_line)), []).append(hazard)
     racing = {line for pair in pairs for line in pair}
     return ([_race(report, pair, hazards, case, lines, right) for pair, hazards in sorted(pairs.items())]
+            + [_broken_rule(rule, case, lines, right) for rule in rules]
             + [_uninitialised(report, hazard, case, lines) for line, hazard in reads.items() if line not in racing])
 
 
@@ -105,9 +111,17 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
                    facts={"case": case, "hazards": tuple(hazards)})
 
 
-def unfinished_copy(hazard: Hazard) -> bool:
+def _broken_rule(rule: BrokenRule, case: Any, lines: Sequence[str], right: bool) -> Finding:
+    """Return the finding for a fence, a wait or an arrival that bulk copies, mbarriers or wgmma need and the kernel lacks."""
+    line = max(rule.first_line, rule.second_line)
+    luck = "right here all the same, but a GPU need not give it" if right else "wrong"
+    return Finding("hazard", f"{rule} The result is {luck} (input: {case.name}, {case})", line or None, line_text(lines, line),
+                   facts={"case": case, "hazards": (rule,)})
+
+
+def unfinished_copy(hazard: Hazard | BrokenRule) -> bool:
     """Tell whether a hazard is a read of what an asynchronous copy may not have brought yet."""
-    return hazard.kind == "RAW" and hazard.first_copies
+    return isinstance(hazard, Hazard) and hazard.kind == "RAW" and hazard.first_copies
 
 
 def _missing_wait(example: Hazard, element: str, block: str) -> str:

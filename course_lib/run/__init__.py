@@ -15,7 +15,7 @@ from course_lib.run.cpu import build_cpu, resolve_cpu, run_cpu
 from course_lib.run.cpu_peak import CpuPeak, cpu_peak
 from course_lib.run.cpu_result import CpuResult
 from course_lib.run.footprint import Footprint, footprint
-from course_lib.run.in_flight import CopyWait, stages_in_flight
+from course_lib.run.in_flight import CopyWait, PipelineStep, pipeline_steps, stages_in_flight
 from course_lib.run.launch import KernelLaunch, choose_backend, execute
 from course_lib.run.limits import LaunchLimits, UnderWay, copies_under_way, limits_of
 from course_lib.run.lines import LineCount, count_lines
@@ -29,10 +29,10 @@ from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
     "Choice", "CopyWait", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "KernelLaunch", "KernelReads", "LaunchLimits",
-    "LaunchResult", "LineCount", "MicroResult", "Mismatch", "Offer", "ReadAhead", "RunResult", "StepResult", "UnderWay",
+    "LaunchResult", "LineCount", "MicroResult", "Mismatch", "Offer", "PipelineStep", "ReadAhead", "RunResult", "StepResult", "UnderWay",
     "VectorsResult", "bound_of", "build_cpu", "choose", "choose_backend", "compile_ahead", "compile_offered",
     "copies_under_way", "count_lines", "counter_name", "cpu_peak", "execute", "footprint", "kernel_reads", "limits_of",
-    "line_table", "loop_reads", "matches", "max_error", "mismatch", "offer", "one_block", "per_line", "reads_ahead",
+    "line_table", "loop_reads", "matches", "max_error", "mismatch", "offer", "one_block", "per_line", "pipeline_steps", "reads_ahead",
     "reference", "resolve", "resolve_cpu", "run", "run_chosen", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_sum",
     "run_transpose", "run_unfused", "run_vectors", "stages_in_flight", "tolerance", "translate_ahead", "work_of",
 ]

@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import gpu, simt, toolchain
-from course_lib.arch import DEFAULT_DEVICE, DEVICES, Device, device
+from course_lib.arch import DEFAULT_DEVICE, DEVICES, Device, device, with_features
 from course_lib.errors import CourseError
 from course_lib.gpu import Timing
 from course_lib.gpu.status import GpuStatus
@@ -205,22 +204,13 @@ def _compiled_for(chosen: Device) -> str:
     return f"sm_{number if number in known else min(known)}"
 
 
-def with_features(arch: str, source: str) -> str:
-    """Return the architecture for a text: with an "a" behind it where the text has instructions that only this very architecture has.
-
-    >>> with_features("sm_90", 'asm("wgmma.fence.sync.aligned;");'), with_features("sm_90", "C[i] = 0;"), with_features("sm_80", "wgmma.")
-    ('sm_90a', 'sm_90', 'sm_80')
-    """
-    return f"{arch}a" if arch == "sm_90" and re.search(r"\b(wgmma|setmaxnreg)\.", source) else arch
-
-
 def observed(report: simt.Report | None, racecheck: bool) -> dict[str, Any]:
     """Return the fields of a `LaunchResult` that the simulator fills."""
     if report is None:
         return {"counters": None, "counters_label": "", "lines": None, "level": None, "hazards": None, "meetings": (),
                 "lost_alignments": (), "stray_shuffles": (), "products": (), "async_findings": (), "trace": (), "arrays": (), "shared": ()}
     return {"counters": report.counters, "counters_label": "simulated", "lines": report.lines, "level": report.level,
-            "hazards": report.hazards if racecheck else None, "meetings": report.meetings,
+            "hazards": report.all_hazards if racecheck else None, "meetings": report.meetings,
             "lost_alignments": report.lost_alignments, "stray_shuffles": report.stray_shuffles,
             "products": report.products, "async_findings": report.async_findings,
             "trace": report.trace, "arrays": report.arrays, "shared": report.shared}

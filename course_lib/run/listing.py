@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from course_lib.run.result import counter_name
 from course_lib.run.table import Table
+from course_lib.simt.async_report import Finding
 from course_lib.simt.report import Hazard
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
@@ -39,7 +40,7 @@ USUAL = tuple(COLUMNS)
 COLUMNS |= {"shared accesses": lambda counters: _count(counters, "shared instructions"), "wavefronts / access": _per_access}
 
 
-def source_listing(source: str, lines: Mapping[int, Mapping[str, int]], *, hazards: Sequence[Hazard] = (),
+def source_listing(source: str, lines: Mapping[int, Mapping[str, int]], *, hazards: Sequence[Hazard | Finding] = (),
                    notes: Mapping[int, str] | None = None, first: int | None = None, last: int | None = None, caption: str = "",
                    columns: Sequence[str] = USUAL, sass: Mapping[int, int] | None = None, mark: Collection[int] = ()) -> Table:
     """Set counters beside the source lines that raised them.

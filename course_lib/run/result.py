@@ -9,7 +9,7 @@ from course_lib.gpu import Timing
 from course_lib.kernels import Kernel
 from course_lib.model.occupancy import Occupancy
 from course_lib.run.types import Array, Rows
-from course_lib.simt.async_report import AsyncFinding, ProductFinding
+from course_lib.simt.async_report import AsyncFinding, Finding, ProductFinding
 from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, SharedVariable, StrayShuffle, TraceRecord
 from course_lib.toolchain.resources import Resources
 
@@ -57,7 +57,7 @@ class LaunchResult:
     occupancy, device
         How many of these blocks one multiprocessor of that device holds; modelled.
     hazards
-        Races in shared memory; None when they were not looked for.
+        Races in shared memory, then `async_findings` and `products`; None when they were not looked for.
     meetings
         Barriers of two source lines at which warps of a block met, as the simulator noticed; empty on a GPU alone.
     lost_alignments
@@ -86,7 +86,7 @@ class LaunchResult:
     resources: Resources = field(repr=False)
     occupancy: Occupancy = field(repr=False)
     device: str
-    hazards: tuple[Hazard, ...] | None = field(repr=False)
+    hazards: tuple[Hazard | Finding, ...] | None = field(repr=False)
     meetings: tuple[BarrierMeeting, ...] = field(repr=False)
     lost_alignments: tuple[LostAlignment, ...] = field(repr=False)
     stray_shuffles: tuple[StrayShuffle, ...] = field(repr=False)
@@ -224,7 +224,7 @@ def _resource_rows(r: LaunchResult) -> Iterator[tuple[str, str]]:
            f"limited by {o.limiter} (modelled for {r.device})")
 
 
-def _hazards(hazards: Sequence[Hazard]) -> str:
+def _hazards(hazards: Sequence[Hazard | Finding]) -> str:
     if not hazards:
         return "none"
     first = hazards[0]

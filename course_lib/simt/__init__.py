@@ -5,7 +5,7 @@
 `docs/simulator.md` tells how a warp runs on a CPU.
 """
 
-from course_lib.simt.async_report import AsyncFinding, ProductFinding
+from course_lib.simt.async_report import AsyncFinding, Pipeline, ProductFinding
 from course_lib.simt.errors import (
     AssertionFailed,
     BarrierDeadlock,
@@ -36,7 +36,7 @@ from course_lib.tensor_maps import TensorMap
 __all__ = [
     "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard",
     "InactiveLane", "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "MbarrierMisuse",
-    "Misaligned", "OutOfBounds", "PartialWarp", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError",
+    "Misaligned", "OutOfBounds", "PartialWarp", "Pipeline", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError",
     "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "TensorMap", "Texture", "TraceRecord", "UnsupportedInstruction",
     "launch", "prepare_runtime", "translate_ahead",
 ]

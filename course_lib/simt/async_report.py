@@ -1,5 +1,6 @@
-"""What racecheck finds of mbarriers, bulk copies and wgmma beside the order of accesses."""
+"""What a launch tells of mbarriers, bulk copies and wgmma: rules that were broken, and how much was under way."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from course_lib.simt.errors import where
@@ -79,3 +80,44 @@ class ProductFinding(Finding):
         if here == there:
             return f"no wgmma.fence stands before the product at {here} ({times}). Put one there."
         return f"{here} uses registers of the product at {there} ({times}). Put wgmma.fence between the two."
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """How far a launch's copies ran ahead, and how its instructions are shared between warps that copy and warps that multiply.
+
+    Attributes
+    ----------
+    stages
+        Stages in flight -> at how many waits. A wait is that of a warp for an mbarrier at which bytes or copies arrive. When it is over,
+        the stages in flight are the other mbarriers of the block whose copies are under way: 0 says that nothing was copied meanwhile.
+        Copies arrive here as late as the rules allow, and a warp runs until it must wait, but for the order "interleaved", in which none
+        runs ahead. So it is a count of this run; how far copies run ahead on a GPU is a question of time.
+    warps, instructions
+        Of warps by what they issued: "copies" (`cp.async` or bulk copies), "products" (`wgmma`), "both" or "neither". Instructions are
+        those of PTX, as in `TraceRecord.step`: with those that are switched off in all lanes, and each further attempt to end a wait.
+    """
+
+    stages: Mapping[int, int]
+    warps: Mapping[str, int]
+    instructions: Mapping[str, int]
+
+    @property
+    def waits(self) -> int:
+        """Return how many waits there were."""
+        return sum(self.stages.values())
+
+    @property
+    def least(self) -> int:
+        """Return the fewest stages in flight behind a wait; 0 without a wait."""
+        return min(self.stages, default=0)
+
+    @property
+    def mean(self) -> float:
+        """Return the stages in flight behind a wait, on average; 0 without a wait."""
+        return sum(stages * times for stages, times in self.stages.items()) / max(self.waits, 1)
+
+    @property
+    def most(self) -> int:
+        """Return the most stages in flight behind a wait; 0 without a wait."""
+        return max(self.stages, default=0)

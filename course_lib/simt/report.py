@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib import toolchain
-from course_lib.simt.async_report import AsyncFinding, ProductFinding
+from course_lib.simt.async_report import AsyncFinding, Finding, Pipeline, ProductFinding
 from course_lib.simt.errors import SimtError, where
 from course_lib.toolchain.code_stand_in import CodeStandIn
 
@@ -239,6 +239,12 @@ class Report:
     products: tuple[ProductFinding, ...] = ()
     symbol: str = field(default="", repr=False)     # what PTX and the cubin call the kernel
     async_findings: tuple[AsyncFinding, ...] = ()
+    pipeline: Pipeline | None = None    # None where no warp issued an asynchronous copy or a product, or waited for one
+
+    @property
+    def all_hazards(self) -> tuple[Hazard | Finding, ...]:
+        """Return everything for which the result may be another one on a GPU: `hazards`, `async_findings`, `products`."""
+        return (*self.hazards, *self.async_findings, *self.products)
 
     @functools.cached_property
     def loops(self) -> tuple[toolchain.Loop, ...]:

@@ -1,5 +1,6 @@
 """`check`: wrong kernels get their diagnosis, counters that look bad their line, good kernels nothing."""
 
+import dataclasses
 import json
 import re
 import sys
@@ -11,11 +12,17 @@ import pytest
 
 from course_lib import kernels
 from course_lib.check import check, counters
-from course_lib.check.lessons import EXPLAINS, PACKAGES, TITLES
-from course_lib.check.trials import Store, storing
+from course_lib.check.lessons import EXPLAINS, PACKAGES, TITLES, lesson_of
+from course_lib.check.report import CheckReport
+from course_lib.check.trials import Store, Trials, storing
 from course_lib.errors import CourseError
+from course_lib.grading import check as judge
+from course_lib.grading import part
+from course_lib.grading.sandbox import inside
 from course_lib.lessons import first_kernel, tiling
 from course_lib.run import matches, run
+from course_lib.simt import AsyncFinding, ProductFinding, Report
+from course_lib.simt.async_report import KINDS, OF_PRODUCTS
 from course_lib.widgets.compute import inputs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +30,9 @@ WRONG = sorted(path for path in (ROOT / "tests/wrong_kernels/04_tiling").glob("*
 TILED, NAIVE = kernels.get("sgemm_tiled").source, kernels.get("sgemm_naive").source
 # What only an exercise asks for is a counter here, or nothing.
 INSTEAD = {"gate": "loads"}
+HERE, NOTHING = (0, 0, 0), Report("k", {}, {}, {})
+RULES = [*(AsyncFinding(kind, *((7, 7) if kind == "unawaited" else (3, 7)), HERE, HERE, HERE, 2, "As", 16) for kind in KINDS),
+         *(ProductFinding(kind, 3, 7, HERE, HERE, HERE, 1) for kind in OF_PRODUCTS)]
 
 
 def header(text):
@@ -367,3 +377,54 @@ def test_an_element_is_named_by_the_sizes_of_the_launch(sizes, named, padding):
     assert f"{named} is read before anybody wrote it" in first.message
     assert ("is the index right?" in first.message) is padding
     assert ("fill the whole tile" in first.message) is not padding
+
+
+@pytest.mark.slow
+def test_a_product_of_a_warpgroup_that_lacks_a_fence_is_a_hazard():
+    """A product of zeros, of which nothing comes: each thread stores 8 bytes of its factors, and no fence.proxy.async stands behind."""
+    product = """
+    __shared__ __align__(128) unsigned long long factors[256];
+    const int t = blockDim.x * threadIdx.y + threadIdx.x;
+    factors[t] = 0;
+    FENCE __syncthreads();
+    float d[4] = {};
+    const unsigned long long at = (unsigned)__cvta_generic_to_shared(factors) >> 4, both = at | 8ull << 16 | 16ull << 32;
+    asm volatile("wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, 0;"
+                 "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(both) : "memory");
+    if (row >= M"""
+    text = NAIVE.replace("if (row >= M", product)
+    report = check(text.replace("FENCE", ""), bx=16, by=16)
+    finding, = report.findings
+    assert finding.kind == "hazard"
+    assert "Put fence.proxy.async.shared::cta behind the write. The result is right here all the same" in finding.message
+    assert set(report.marks) == {line_of(text, "factors[t] = 0"), line_of(text, "asm volatile")}
+    fenced = text.replace("FENCE", 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");')
+    assert check(fenced, bx=16, by=16).right
+    spec = dataclasses.replace(part("04_tiling", "tile"), gates=(), bounds=(), made_of=())
+    asked, mended = ("".join(f"#define {name} 16\n" for name in spec.tile) + t.replace("sgemm_naive", "tiled").replace("FENCE", "")
+                     for t in (text, fenced))
+    assert [f.kind for f in judge(asked, spec).findings] == ["hazard"]
+    assert judge(mended, spec).passed
+    assert "wgmma" in inside.compiled(asked, "tiled")["ptx"], "the sandbox compiles it as well"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
+@pytest.mark.parametrize("right", [True, False])
+def test_a_broken_rule_of_asynchronous_work_is_a_hazard_whatever_the_answer_is(rule, right):
+    def launch(trial, **_):
+        trial.C[:] = trial.expected if right else 0
+        return dataclasses.replace(NOTHING, async_findings=tuple(r for r in (rule,) if isinstance(r, AsyncFinding)),
+                                   products=tuple(r for r in (rule,) if isinstance(r, ProductFinding)))
+
+    operation = SimpleNamespace(trial=lambda case, seed: SimpleNamespace(case=case, C=np.zeros(1), expected=1.0),
+                                judge=lambda trial: None if trial.C[0] else "C is wrong")
+    trials = Trials(operation, launch, {}, [f"text of {n}" for n in range(1, 10)])
+    trials.run([SimpleNamespace(name="plain")])
+    finding, = trials.findings.values()
+    assert (finding.kind, finding.severity, finding.line, finding.source_line) == ("hazard", "error", 7, "text of 7")
+    assert ("right here all the same" in finding.message) is right
+    assert all(f"line {line}" in finding.message for line in (rule.first_line, rule.second_line))
+    assert CheckReport("k", "", (finding,)).marks == dict.fromkeys((rule.first_line, rule.second_line), "hazard")
+    assert not trials.outcomes[0].passed
+    assert lesson_of(finding) == "", "no lesson explains it yet"

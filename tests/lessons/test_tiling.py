@@ -19,6 +19,7 @@ from course_lib.lessons.tiling import counts, times
 from course_lib.magic import from_cell
 from course_lib.run import run
 from course_lib.run.traces import requests
+from course_lib.simt import AsyncFinding
 from course_lib.widgets.compute import evaluate, inputs
 from tools import my_course
 
@@ -203,9 +204,13 @@ def test_without_its_last_barrier_the_kernel_races_and_only_large_tiles_show_it(
 
 def test_with_both_barriers_there_is_no_race(mine):
     A, B, _ = inputs(64, 64, 64)
-    table = tiling.race(run(mine, A, B, racecheck=True), A, B)
+    result = run(mine, A, B, racecheck=True)
+    table = tiling.race(result, A, B)
     assert table.rows == []
     assert table.caption == "The answer is right, and no two accesses race."
+    here = (0, 0, 0)
+    unfenced = dataclasses.replace(result, hazards=(AsyncFinding("unfenced", 3, 4, here, here, here, 1, "As", 0),))
+    assert tiling.race(unfenced, A, B).caption.startswith("The answer is right, and no two accesses race. But missing fence: thread")
 
 
 def test_what_cannot_be_shown_is_said(mine):

@@ -1,5 +1,6 @@
 """What is on its way at each wait: counted from the trace, against what the kernels' texts say, and lane by lane."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 
 from course_lib import simt
 from course_lib.errors import CourseError
-from course_lib.run import run, stages_in_flight
+from course_lib.run import pipeline_steps, run, stages_in_flight
+from course_lib.run.in_flight import copied_bytes
 from course_lib.run.traces import every_warp
 
 HEAD = "#include <cuda_pipeline.h>\n"
@@ -88,6 +90,32 @@ def test_groups_end_lane_by_lane():
     assert of(waits[:2]) == [(3, 3, 384, between), (3, 2, between, 16 * 8 + 16 * 4)]
 
 
+def test_what_an_mbarrier_tells_of_is_no_group():
+    """A bulk copy, and an arrival behind copies: they are waited for by a phase, and no wait for groups ends them."""
+    body = """
+    __shared__ __align__(16) float tile[32];
+    __shared__ unsigned long long bar;
+    const unsigned b = __cvta_generic_to_shared(&bar), to = __cvta_generic_to_shared(tile);
+    if (t == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 33; fence.mbarrier_init.release.cluster;" ::"r"(b));
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 128;" ::"r"(b));
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];" ::"r"(to), "l"(x), "r"(b));
+    }
+    __syncwarp();
+    __pipeline_memcpy_async(&s[0][t], &x[t], 4);
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(b));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    for (unsigned done = 0; !done;)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(b));
+"""
+    report = launched(body)
+    assert of(stages_in_flight(report)) == [(1, 0, 128, 0)]
+    assert copied_bytes(report) == 128
+    assert report.pipeline.stages == {0: 1}
+    assert launched("").pipeline is None
+
+
 def test_the_trace_says_how_many_groups_a_wait_leaves():
     report = launched("""
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"l"(__cvta_generic_to_shared(&s[0][t])), "l"(x + t), "r"(t / 8 % 2 * 4));
@@ -105,3 +133,56 @@ def test_without_a_trace_or_a_wait_it_says_so():
     for body, words in (("__syncthreads();\n", "no traced warp waits"), (None, "has no trace")):
         with pytest.raises(CourseError, match=words):
             stages_in_flight(launched(body) if body else SimpleNamespace(trace=()))
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse", "interleaved"])
+def test_who_waits_for_what_in_a_pipeline_of_three_stages(order):
+    """The producer, warp 0, and two consumers of hardware/kernels/bulk_stages.cu: each does its steps in the order of the text."""
+    tiles, stages = 7, 3
+    x, y = np.arange(2 * 128 * tiles, dtype=np.int32), np.zeros(2 * 128 * tiles, np.int32)
+    report = simt.launch(Path(__file__).parents[1] / "hardware/kernels/bulk_stages.cu", "bulk_stages", 2, 96, [np.int32(tiles), x, y],
+                         trace=every_warp((2, 1), (96, 1)), warp_order=order)
+    steps = [s for s in pipeline_steps(report) if s.what != "init"]
+    for block in (0, 0, 0), (1, 0, 0):
+        of_warp = [[s for s in steps if s.block == block and s.warp == warp] for warp in range(3)]
+        said = [[(s.what, s.place, s.offset) for s in of] for of in of_warp]
+        assert said[0] == [step for i in range(tiles) for step in (
+            ("wait", "empty", 8 * (i % stages)), ("arrive", "full", 8 * (i % stages)), ("copy", "buffer", 512 * (i % stages)))]
+        assert said[1] == said[2] == [step for i in range(tiles) for step in (
+            ("wait", "full", 8 * (i % stages)), ("arrive", "empty", 8 * (i % stages)))]
+        waits, copies = of_warp[0][::3], of_warp[0][2::3]
+        for i in range(tiles):
+            for consumer in of_warp[1:]:
+                wait, arrival = consumer[2 * i:2 * i + 2]
+                assert wait.first <= wait.last < arrival.first == arrival.last
+                assert copies[i].first < wait.last, "nobody has a tile before it is copied"
+                assert i + stages >= tiles or arrival.first < waits[i + stages].last, "nor is it overwritten before it is read"
+        assert max(s.last for of in of_warp for s in of) < sum(r.block == block for r in report.trace)
+
+
+def test_steps_of_groups_of_one_mbarrier_and_of_no_pipeline():
+    """Copies of one line are one step; a wait behind a load is another one."""
+    report = launched("""
+    for (int i = 0; i < 3; ++i) __pipeline_memcpy_async(&s[i][t], &x[32 * i + t], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    for (int i = 0; i < 2; ++i) __pipeline_memcpy_async(&s[2 * i + 1][t], &x[t], 4);
+    __pipeline_wait_prior(0);
+""")
+    assert [(s.what, s.place, s.offset) for s in pipeline_steps(report)] == [
+        ("copy", "s", 0), ("wait for copies", "", 0), ("copy", "s", 128), ("wait for copies", "", 0)]
+    report = launched("""
+    __shared__ unsigned long long bar;
+    const unsigned b = __cvta_generic_to_shared(&bar);
+    if (t == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster; mbarrier.arrive.shared.b64 _, [%0];" ::"r"(b));
+    __syncwarp();
+    for (int i = 0; i < 2; ++i) {
+        for (unsigned done = 0; !done;)
+            asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(b));
+        (void)((volatile float*)s[0])[t];
+    }
+""")
+    assert [s.what for s in pipeline_steps(report)] == ["init", "arrive", "wait", "wait"]
+    with pytest.raises(CourseError, match="no traced warp uses an mbarrier"):
+        pipeline_steps(launched("__syncthreads();"))

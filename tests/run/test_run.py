@@ -1,15 +1,18 @@
 """`run`: what it returns, what it leaves alone, and what it refuses."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 
-from course_lib import gpu
+from course_lib import gpu, simt
 from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel, get
 from course_lib.kernels.user import SIGNATURE
 from course_lib.run import choose_backend, line_table, matches, mismatch, per_line, resolve, run
+from course_lib.run.launch import observed
+from course_lib.run.listing import source_listing
 from course_lib.simt import AsyncFinding, OutOfBounds, StepBudgetExceeded
 
 RNG = np.random.default_rng(11)
@@ -266,3 +269,9 @@ def test_a_result_tells_what_was_found_of_bulk_copies():
     found = dataclasses.replace(result, async_findings=(AsyncFinding("unfenced", 3, 4, here, here, here, 1, "tile", 0),))
     assert "missing fence" in repr(found)
     assert "missing fence" not in repr(result)
+    assert result.hazards == ()
+    report = simt.Report("k", {}, {}, {}, async_findings=found.async_findings)
+    assert observed(report, racecheck=True)["hazards"] == found.async_findings, "they count as races do"
+    listed = dataclasses.replace(found, hazards=found.async_findings)
+    assert re.search(r"^hazards +1, the first kind unfenced: lines 3 and 4,", repr(listed), re.MULTILINE)
+    assert [row[0] for row in source_listing("a\nb\nc\nd", {}, hazards=listed.hazards, first=1).rows if row[1]] == ["3", "4"]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib import simt
+from course_lib.simt.host.counters import BULK_BYTES, BULK_COPIES
 
 PTX = """.version 8.7
 .target sm_90a
@@ -48,6 +49,13 @@ def test_bytes_go_there_and_back(load, store, racecheck):
     wanted[64:64 + 1024] = x[32:32 + 1024]
     assert (y == wanted).all()
     assert (report.hazards, report.async_findings) == ((), ())
+    assert told(report) == {"ld": (1, 1024), "st": (1, 1024), "red": (0, 0)}
+    assert report.counters["instructions_mbarrier"] == 2 + 2, "init, arrival, and an attempt to wait that fails before one that does not"
+
+
+def told(report):
+    """Return the bulk copies of each direction and their bytes."""
+    return {d: tuple(report.counters[name] for name in (BULK_COPIES.format(d), BULK_BYTES[d])) for d in BULK_BYTES}
 
 
 KINDS = {"u32": np.uint32, "s32": np.int32, "u64": np.uint64, "s64": np.int64, "b32": np.uint32, "b64": np.uint64, "f32": np.float32,
@@ -66,9 +74,10 @@ def test_a_reduction_of_each_element(form):
     x, y = (rng.integers(-50, 50, 1024 // np.dtype(dtype).itemsize).astype(dtype) for _ in range(2))
     wanted = HOW[op](y, x).astype(dtype)
     reduction = f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{form} [%rd2], [%rd3], 1024"
-    launch(f"{LOAD} [%rd3], [%rd1], 1024, [%rd4];\n{WAIT}\n{reduction};\n"
-           "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;", x, y)
+    report = launch(f"{LOAD} [%rd3], [%rd1], 1024, [%rd4];\n{WAIT}\n{reduction};\n"
+                    "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;", x, y)
     assert (y == wanted).all()
+    assert told(report) == {"ld": (1, 1024), "st": (0, 0), "red": (1, 1024)}
 
 
 def test_bytes_are_not_there_before_a_wait_and_the_source_is_read_late():
@@ -157,6 +166,9 @@ extern "C" __global__ void k(const int* x, int* y) {
     for how in ({}, {"racecheck": True}, {"warp_order": "reverse"}):
         y = np.zeros(1024, np.int32)
         report = simt.launch(source, "k", 2, 128, [x, y], arch="sm_90", **how)
+        assert told(report)["ld"] == (2 * 128, 2 * 128 * 32), "the machine code copies lane by lane"
+        assert sum(count for name, count in report.counters.items() if "pipe_lsu_mem_global_op_ld" in name) == 0
+        assert {report.level[name] for name in (*BULK_BYTES.values(), BULK_COPIES.format("ld"))} == {"PTX level"}
         assert (y.reshape(128, 8) == x.reshape(128, 8)[::-1][np.arange(128) ^ 5]).all()
         assert (report.hazards, report.async_findings) == ((), ())
 

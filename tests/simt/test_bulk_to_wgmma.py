@@ -1,5 +1,7 @@
 """Warps with roles: one fills stages by bulk copies behind mbarriers, a warpgroup multiplies them by wgmma and gives them back."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import wgmma_kernels
@@ -117,6 +119,34 @@ def test_a_right_pipeline_is_right_and_quiet(name):
         right, report = run(**OTHERS[name], warp_order=order, racecheck=order == "interleaved")
         assert right
         assert (report.hazards, report.products, report.async_findings) == ((), (), ())
+
+
+@pytest.mark.parametrize(("order", "racecheck"), [("forward", True), ("reverse", False), (5, False)])
+@pytest.mark.parametrize("stages", [2, 3, 4])
+def test_stages_in_flight_and_the_roles_of_warps(stages, order, racecheck):
+    """A stage is given back a round after its product, when 4 warps wait for the next: the copies are then as far ahead as stages allow."""
+    tiles, behind = 7, 1
+    report = run(tiles, racecheck, warp_order=order, STAGES=str(stages))[1]
+    found, counted = report.pipeline, report.counters
+    assert (found.waits, found.least, found.most) == (4 * tiles, 0, stages - 1)
+    assert found.mean == sum(found.stages[n] * n for n in found.stages) / (4 * tiles)
+    if order == "forward":
+        assert found.stages == {n: 4 * times for n, times in Counter(
+            min(tiles, max(0, i - behind) + stages) - i - 1 for i in range(tiles)).items()}
+    assert found.warps == {"neither": 3, "copies": 1, "products": 4, "both": 0}
+    assert sum(found.instructions.values()) == counted["smsp__inst_executed.sum"]
+    assert found.instructions["products"] > 4 * tiles * 10
+    assert counted["multiply_adds_wgmma"] == counted["multiply_adds_wgmma_bf16"] == 64 * 32 * 32 * tiles
+    assert counted["operand_bytes_wgmma_a"] + counted["operand_bytes_wgmma_b"] == 6144 * tiles, "each stage once"
+    assert counted["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] == 6144 * tiles
+    assert counted["smsp__sass_inst_executed_op_tma_ld.sum"] == (1 + 4 * 32) * tiles, "A by one lane, B by all"
+
+
+def test_stages_of_cp_async_and_of_warps_that_take_turns():
+    assert run(**ASYNC | {"TOUCH": "FENCE"})[1].pipeline.most == 2
+    hint = "if (t == 128) ASM(\"cp.async.bulk.prefetch.L2.global [%0], 16;\" :: \"l\"(A) : \"memory\")"
+    assert run(TOUCH=hint)[1].pipeline.warps["both"] == 0, "a hint is no copy"
+    assert run(warp_order="interleaved", racecheck=False)[1].pipeline.most == 0, "no warp runs ahead"
 
 
 WIDE, COPY = "multiply(d,", "LOAD(a[s]"

@@ -102,8 +102,11 @@ def test_every_type_bit_for_bit(kinds, out):
     depth = 256 // model.KINDS[kinds[0]]
     A, B = raw(rng, (64, depth), kinds[0]), raw(rng, (16, depth), kinds[1])
     report = hold(form_of(kinds, out, 16), A, B, sums(rng, 16, out), out, widths=(32, 32))
-    assert report.counters["multiply_adds_wgmma"] == 64 * 16 * depth
-    assert report.level["multiply_adds_wgmma"] == "PTX level"
+    kind = "i8" if out == "s32" else kinds[0] if kinds[0] in ("f16", "bf16", "tf32") else "f8"
+    counted = {name: count for name, count in report.counters.items() if count and "gmma" in name}
+    assert counted == {"smsp__inst_executed_pipe_tensor_op_gmma.sum": 4, "multiply_adds_wgmma": 64 * 16 * depth,
+                       f"multiply_adds_wgmma_{kind}": 64 * 16 * depth, "operand_bytes_wgmma_a": 64 * 32, "operand_bytes_wgmma_b": 16 * 32}
+    assert {report.level[name] for name in counted} == {"PTX level"}
 
 
 @pytest.mark.sampled(test=5, slow=16)

@@ -101,6 +101,8 @@ def test_a_product_that_stays_under_way_between_rounds(copies):
         right, report = gemm(copies, **how)
         assert right
         assert (report.hazards, report.products) == ((), ())
+        assert report.pipeline.warps == {"neither": 0, "copies": 0, "products": 16, "both": 0} | (
+            {"products": 0, "both": 16} if copies is COPIES else {})
         counted.add(tuple(report.counters.items()))
     assert len(counted) == 1                    # a warp that had to wait is not counted twice
     assert report.counters["multiply_adds_wgmma"] == 256 * 128 * 256

@@ -45,7 +45,8 @@ CURIOUS = re.compile(
     r"|smsp__sass_inst_executed_op_(?:ldgsts\w*|ldsm|local_\w+|global_\w+|shared|shared_\w+|st|ld|atom\w*|memory\w*|ldsm\w*|stsm\w*)"
     r"|smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared\w*|smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared\w*"
     r"|l1tex__data_pipe_lsu_wavefronts_mem_(?:shared|lg)\w*|smsp__inst_executed_op_(?:ldsm|shared\w*|ldgsts|generic\w*|local\w*)"
-    r"|smsp__inst_executed_pipe_(?:tensor|fp64)\w*")
+    r"|smsp__inst_executed_pipe_(?:tensor|fp64)\w*"
+    r"|smsp__sass_inst_executed_op_tma_\w+|l1tex__m_(?:xbar2l1tex_read|l1tex2xbar_write)_bytes_mem_global_op_tma_\w+")
 
 
 def build(folder: Path, arch: str = "sm_90") -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from course_lib import simt
+from course_lib.arch import with_features
 from course_lib.toolchain import Compiled, compile_cuda
 
 Shape = int | tuple[int, ...]
@@ -45,11 +46,11 @@ class Here:
 
     def compile(self, source: str, name: str) -> Compiled:
         """Compile CUDA C."""
-        return compile_cuda(source, name=name)
+        return compile_cuda(source, name=name, arch=with_features("sm_90", source))
 
     def launch(self, source: str, entry: str, grid: Shape, block: Shape, args: Sequence, **options: Any) -> simt.Report:
         """Run a kernel on the simulator."""
-        return simt.launch(source, entry, grid, block, args, **options)
+        return simt.launch(source, entry, grid, block, args, arch=with_features("sm_90", source), **options)
 
     def call(self, answer: str | Callable, name: str, arguments: Sequence[tuple]) -> Iterator[object]:
         """Call a function, given itself or by the text that defines it, once for each tuple of arguments."""

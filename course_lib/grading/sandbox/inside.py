@@ -13,8 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 from course_lib import simt
+from course_lib.arch import with_features
 from course_lib.errors import CourseError
 from course_lib.grading.sandbox import compiler, wire
+from course_lib.simt.async_report import AsyncFinding
 from course_lib.simt.codegen import native
 from course_lib.toolchain import CompileError, compile_cuda, nvrtc, resources
 from course_lib.toolchain.sass import disassemble, written
@@ -63,7 +65,7 @@ def answered(request: dict, raw: bytes) -> bytes:
 
 def compiled(source: str, name: str) -> dict:
     """Compile a text; return its PTX and what the compiler says."""
-    found = compile_cuda(source, name=name)
+    found = compile_cuda(source, name=name, arch=with_features("sm_90", source))
     return {"ptx": found.ptx, "log": found.log, "ptxas_log": found.ptxas_log}
 
 
@@ -83,7 +85,7 @@ def taken(source: str, name: str) -> dict:
 
 def _cubin(source, name):
     """Return the machine code, without the compiler's log: what a launch in the grader's process has."""
-    code = compile_cuda(source, name=name).cubin
+    code = compile_cuda(source, name=name, arch=with_features("sm_90", source)).cubin
     if not isinstance(code, bytes):
         raise CourseError("grading needs NVIDIA's compiler")
     return code
@@ -91,7 +93,8 @@ def _cubin(source, name):
 
 def launched(source: str, entry: str, grid: int | list, block: int | list, args: list, options: dict) -> dict:
     """Launch a kernel; return what the simulator counted and found."""
-    report = simt.launch(source, entry, _tuples(grid), _tuples(block), args, **{name: _tuples(value) for name, value in options.items()})
+    report = simt.launch(source, entry, _tuples(grid), _tuples(block), args, arch=with_features("sm_90", source),
+                         **{name: _tuples(value) for name, value in options.items()})
     level: Any = report.level               # a `Levels`, which knows more than the Mapping that a Report promises
     facts = level.facts
     return {
@@ -104,6 +107,9 @@ def launched(source: str, entry: str, grid: int | list, block: int | list, args:
         "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count,
                      h.first_copies, h.second_copies]
                     for h in report.hazards],
+        "rules": [[r.kind, r.first_line, r.second_line, r.first_thread, r.second_thread, r.block, r.count,
+                   *((r.array, r.offset) if isinstance(r, AsyncFinding) else ("", 0))]
+                  for r in (*report.async_findings, *report.products)],
         "arrays": [[a.name, a.address, a.nbytes, a.itemsize] for a in report.arrays],
         "shared": [[v.name, v.offset, v.nbytes] for v in report.shared],
         "trace": [[t.step, t.block, t.warp, t.line, t.operation, t.mask, t.addresses.tolist(), t.width, t.space] for t in report.trace],

@@ -14,6 +14,7 @@ import numpy as np
 
 from course_lib import simt
 from course_lib.errors import CourseError
+from course_lib.simt import async_report
 from course_lib.simt.host.counters import NAMES
 from course_lib.simt.host.levels import Facts, Levels
 from course_lib.toolchain import Diagnostic, Resources
@@ -27,7 +28,7 @@ MOST_BRANCHES = 1000         # in machine code whose loops are looked for
 ERRORS = {cls.__name__: cls for cls in (
     CourseError, simt.SimtError, simt.PtxSyntaxError, simt.UnsupportedInstruction, simt.LaunchError, simt.OutOfBounds, simt.Misaligned,
     simt.DivergentBarrier, simt.StackOverflow, simt.InvalidTarget, simt.KernelTrap, simt.AssertionFailed, simt.PartialWarp,
-    simt.InvalidOperand, simt.InvalidMask, simt.InactiveLane, simt.StepBudgetExceeded)}
+    simt.InvalidOperand, simt.InvalidMask, simt.InactiveLane, simt.StepBudgetExceeded, simt.BarrierDeadlock, simt.MbarrierMisuse)}
 FACTS = {"line", "block", "thread", "address", "array", "width", "kernel", "limit", "assertion", "file", "function", "opcode"}
 RESOURCES = {field.name for field in dataclasses.fields(Resources)}
 _HAZARDS = ("RAW", "WAR", "WAW", "uninitialised")
@@ -143,6 +144,7 @@ def report(told: dict, entry: str, code: CodeStandIn) -> simt.Report:
     counters = mapping(told.get("counters"))
     validated(counters, counters.keys() == set(NAMES))
     lines = {whole(line): _counts(counts) for line, counts in (items(row, 2) for row in items(told.get("lines")))}
+    copies, products = _rules(told)
     return simt.Report(
         entry, _counts(counters), lines, _levels(told, entry, code), tuple(_hazard(row) for row in items(told.get("hazards"), most=10_000)),
         tuple(_record(row) for row in items(told.get("trace"))),
@@ -150,7 +152,8 @@ def report(told: dict, entry: str, code: CodeStandIn) -> simt.Report:
               for name, at, size, item in (items(row, 4) for row in items(told.get("arrays"), most=100))),
         tuple(simt.SharedVariable(words(name, 300), whole(at), whole(size))
               for name, at, size in (items(row, 3) for row in items(told.get("shared"), most=10_000))),
-        whole(told.get("steps")), ptx=words(told.get("ptx"), 1 << 24), output=words(told.get("output")), cubin=code)
+        whole(told.get("steps")), ptx=words(told.get("ptx"), 1 << 24), output=words(told.get("output")), cubin=code,
+        async_findings=copies, products=products)
 
 
 def _counts(counts):
@@ -175,6 +178,19 @@ def _hazard(row):
     first_copies, second_copies = (validated(told, type(told) is bool) for told in copies)
     return simt.Hazard(validated(kind, kind in _HAZARDS), whole(address), whole(first), whole(second), triple(one), triple(other),
                        triple(block), whole(count), first_copies, second_copies)
+
+
+def _rules(told):
+    """Return which rules of bulk copies and mbarriers were broken, and which of wgmma."""
+    copies, products = [], []
+    for kind, first, second, one, other, block, count, array, offset in (items(row, 9) for row in items(told.get("rules"), most=10_000)):
+        validated(kind, isinstance(kind, str) and kind in async_report.KINDS + async_report.OF_PRODUCTS)
+        facts = kind, whole(first), whole(second), triple(one), triple(other), triple(block), whole(count)
+        if kind in async_report.OF_PRODUCTS:
+            products.append(async_report.ProductFinding(*facts))
+        else:
+            copies.append(async_report.AsyncFinding(*facts, words(array, 300), whole(offset)))
+    return tuple(copies), tuple(products)
 
 
 def _record(row):

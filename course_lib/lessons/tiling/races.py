@@ -7,6 +7,7 @@ from typing import Any
 from course_lib.errors import CourseError
 from course_lib.plots import Table
 from course_lib.run import RunResult, matches
+from course_lib.simt import Hazard
 
 BARRIER = "__syncthreads();"
 VERBS = {"RAW": ("writes", "reads"), "WAR": ("reads", "writes"), "WAW": ("writes", "writes")}
@@ -68,6 +69,8 @@ def race(result: RunResult, A: Any, B: Any) -> Table:
     if not result.hazards:
         return Table(("line", "thread", "", "source"), [], f"{answer}, and no two accesses race.")
     first, source = result.hazards[0], result.kernel.source.splitlines()
+    if not isinstance(first, Hazard):
+        return Table(("line", "thread", "", "source"), [], f"{answer}, and no two accesses race. But {first}")
     sides = ((first.first_line, first.first_thread), (first.second_line, first.second_thread))
     word = element(result, first.address)
     rows = [(str(line), f"({thread[0]}, {thread[1]}) {verb}", word, source[line - 1].partition("//")[0].strip())

@@ -34,15 +34,22 @@ MATH = {("fma", "f32"): "ffma", ("mad", "f32"): "ffma", ("add", "f32"): "fadd", 
         ("sub", "f64"): "dadd", ("mul", "f64"): "dmul"}
 DIRECTIONS = ("ld", "st")
 TENSOR = "smsp__inst_executed_pipe_tensor_op_{}.sum"
-TENSOR_PIPES = ("hmma", "dmma", "imma")
-MULTIPLY_ADDS = "multiply_adds_wgmma"       # ours: Nsight Compute's name for it is not known to us
-BULK_SECTORS = {"ld": "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum",
-                **{d: f"l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_{d}.sum" for d in ("st", "red")}}
+TENSOR_PIPES = ("hmma", "dmma", "imma", "gmma")
+BULK_COPIES = "smsp__sass_inst_executed_op_tma_{}.sum"       # the names of NVIDIA's profiler for compute capability 9.0
+BULK_BYTES = {"ld": "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
+              **{d: f"l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_{d}.sum" for d in ("st", "red")}}
+# Ours, as we know no name in Nsight Compute: its sm__ops_path_tensor_… are told to read 0 in kernels with wgmma.
+BULK_SECTORS = {d: name.replace("bytes", "sectors") for d, name in BULK_BYTES.items()}
+MULTIPLY_ADDS = "multiply_adds_wgmma"
+FACTORS = {kind: f"{MULTIPLY_ADDS}_{kind}" for kind in ("f16", "bf16", "tf32", "f8", "i8")}
+OPERAND_BYTES = ("operand_bytes_wgmma_a", "operand_bytes_wgmma_b")
+MBARRIERS = "instructions_mbarrier"
 NAMES = tuple(
     [form.format(d) for form in (GLOBAL_REQUESTS, GLOBAL_SECTORS, SHARED_WAVEFRONTS, SHARED_CONFLICTS, SHARED_EXECUTED)
      for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
     + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS,
-                                                                 MULTIPLY_ADDS, *BULK_SECTORS.values()]
+                                                                 MULTIPLY_ADDS, *FACTORS.values(), *OPERAND_BYTES, MBARRIERS]
+    + [BULK_COPIES.format(d) for d in BULK_BYTES] + [*BULK_BYTES.values(), *BULK_SECTORS.values()]
 )
 
 
@@ -120,14 +127,19 @@ def add_access(add: Add, access: Any, ins: Instruction, n: NDArray[np.int64], ex
 
 
 def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64], times: int) -> None:
-    """Count a matrix instruction or an asynchronous copy.
+    """Count a matrix instruction, an asynchronous copy or an operation of an mbarrier.
 
     `cp.async` (LDGSTS) is a global request with its sectors; what it does in shared memory has counters of its own. So has LDSM,
     as which ldmatrix and some wmma.load are executed, but its wavefronts are among those of loads. So an H200 counts them.
-    What it counts of bulk copies and mbarriers has not been measured: they add to instructions, and bulk copies to the sectors of 32 bytes
-    that they read or write in global memory, row by row.
+    So it counts bulk copies too, once for each lane that issues one (the assembler makes a loop over the lanes): the bytes that they ask for,
+    and the sectors of 32 bytes of global memory that they read or write, row by row. Of a `wgmma.mma_async` the assembler makes one HGMMA,
+    QGMMA or IGMMA.
     """
-    add(ins.line, MULTIPLY_ADDS, times * tensor.multiply_adds)
+    if tensor.factors:
+        add(ins.line, MULTIPLY_ADDS, times * tensor.multiply_adds)
+        add(ins.line, FACTORS[tensor.factors], times * tensor.multiply_adds)
+        for name, amount in zip(OPERAND_BYTES, tensor.operand_bytes, strict=True):
+            add(ins.line, name, times * amount)
     if tensor.pipe:
         add(ins.line, TENSOR.format(tensor.pipe), times * tensor.machine_instructions)
     elif tensor.function == "copy_async":
@@ -138,7 +150,11 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
         add(ins.line, COPY_EXECUTED, n[0])
     elif tensor.function in ("copy_bulk", "copy_box"):
         direction = "ld" if tensor.record.kind == abi.FlightKind.INTO_SHARED else "red" if tensor.record.change else "st"
+        add(ins.line, BULK_COPIES.format(direction), n[0])
+        add(ins.line, BULK_BYTES[direction], n[1])
         add(ins.line, BULK_SECTORS[direction], n[2])
+    elif tensor.function in ("use_object", "arrive_behind_copies"):
+        add(ins.line, MBARRIERS, times)
     elif tensor.function == "access_tile" and tensor.access is not None:
         rows = tensor.record.mode == ROWS
         add_access(add, tensor.access, ins, n, LDSM_EXECUTED[DIRECTIONS[tensor.access.kind]] if rows else SHARED_EXECUTED)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.simt import async_report
-from course_lib.simt.async_report import AsyncFinding, ProductFinding
+from course_lib.simt.async_report import AsyncFinding, Pipeline, ProductFinding
 from course_lib.simt.host import counters, faults, lane_faults, levels
 from course_lib.simt.host.fault_places import variable_at
 from course_lib.simt.host.running import Running
@@ -17,6 +17,7 @@ from course_lib.simt.runtime import abi
 
 MEETING, STRAY = "meeting", "stray"  # what the runtime notes among the hazards and is none
 RECORD = np.dtype(abi.Record)
+ROLES = ("neither", "copies", "products", "both")       # by WarpRole of runtime/structures.cuh
 
 
 def report(run: Running, seconds_compile: float, seconds_run: float, defines: Mapping[str, Any]) -> Report:
@@ -29,7 +30,8 @@ def report(run: Running, seconds_compile: float, seconds_run: float, defines: Ma
     return Report(run.kernel.name, total, lines, level, hazards(run), trace(run), tuple(run.arrays), shared,
                   total[counters.EXECUTED], seconds_compile, seconds_run, run.kernel.ptx, run.output.text(), run.kernel.cubin, defines,
                   meetings(run), tuple(LostAlignment(*lost) for lost in run.program.lost_alignments),
-                  unfreed[0], unfreed[1], stray_shuffles(run), products(run), run.program.entry, async_findings(run))
+                  unfreed[0], unfreed[1], stray_shuffles(run), products(run), run.program.entry, async_findings(run),
+                  pipeline(run))
 
 
 def noted(run: Running) -> set[str]:
@@ -71,6 +73,16 @@ def async_findings(run: Running) -> tuple[AsyncFinding, ...]:
     """Return which rules of bulk copies and mbarriers were broken, beside the order of accesses."""
     return tuple(AsyncFinding(h.kind, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count, h.array, h.offset,
                               h.first_header, h.second_header) for h in logged(run) if h.kind in async_report.KINDS)
+
+
+def pipeline(run: Running) -> Pipeline | None:
+    """Return how far copies ran ahead and who issued what; None where there is no asynchronous work."""
+    stages, warps, steps = (np.sum([np.frombuffer(getattr(worker.record, name), np.uint64) for worker in run.workers], axis=0).tolist()
+                            for name in ("stages", "role_warps", "role_steps"))
+    if not any(stages) and not any(warps[1:]):
+        return None
+    return Pipeline({n: times for n, times in enumerate(stages) if times}, dict(zip(ROLES, warps, strict=True)),
+                    dict(zip(ROLES, steps, strict=True)))
 
 
 def logged(run: Running) -> tuple[Hazard, ...]:

@@ -74,6 +74,8 @@ class Tensor:
     pipe: str = ""  # tensor pipe that executes it: hmma, dmma, imma
     machine_instructions: int = 0  # there, for one of PTX
     multiply_adds: int = 0  # of a warp, in a product of its warpgroup
+    factors: str = ""  # their type there: f16, bf16, tf32, f8 or i8
+    operand_bytes: tuple[int, int] = (0, 0)  # of A and B in shared memory, a warp's quarter of those of its warpgroup
 
 
 def knows(ins: Instruction) -> bool:

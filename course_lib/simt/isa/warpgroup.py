@@ -40,7 +40,7 @@ FORMS = {
 TARGET = "sm_90a"
 KINDS = ("f16", "bf16", "tf32", "", "", "e4m3", "e5m2", "s8", "u8")   # as FactorKind of runtime/fused.cuh numbers them
 BITS = {"tf32": 32, "f16": 16, "bf16": 16}                            # of an element; the others have 8
-ROWS_OF_A_WARP = 16
+ROWS_OF_A_WARP, LINE_BYTES = 16, 32     # of A; of a row of A and a column of B in one product
 FENCE, COMMIT, RELEASE = range(3)       # what `product_step` does
 PRODUCTS, REGISTERS = range(2)          # what `wait_here` waits for
 WORDS = ("mma_async", "sync", "aligned")
@@ -121,7 +121,10 @@ def product(program: Placed, ins: Instruction, number: int) -> Tensor:
     signs_and_layouts(ins, literals, record)
     if len(set(record.d[:record.registers])) < record.registers:
         raise malformed(ins, "a register stands twice in D")
-    return Tensor("issue_product", record, multiply_adds=ROWS_OF_A_WARP * n * k)
+    factors = first if first in BITS else "i8" if out == "s32" else "f8"
+    in_shared = (0 if record.a_descriptor == NONE else ROWS_OF_A_WARP * LINE_BYTES, n * LINE_BYTES // abi.GROUP_WARPS)
+    return Tensor("issue_product", record, pipe="gmma", machine_instructions=1, multiply_adds=ROWS_OF_A_WARP * n * k, factors=factors,
+                  operand_bytes=in_shared)
 
 
 def braces(program: Placed, ins: Instruction, operand: Any, count: int) -> list[int]:

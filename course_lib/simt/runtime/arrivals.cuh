@@ -86,6 +86,7 @@ extern "C" __device__ u32 arrive_behind_copies(Warp* w, const ObjectOp* p) {
             if (++o->arriving > o->pending) return misused(w, EXTRA_ARRIVAL, p->number, l, 1, o);
         }
         rest &= ~lanes;
+        o->carries = 1;
         show_object(k, o);
         if (a->flights == MOST_FLIGHTS) land_flights(k, 0, 1);
         Flight* f = take_flight(a);

@@ -171,6 +171,7 @@ __device__ __noinline__ u32 copy_lanes(Warp* w, const Copy* c) {
 
 // `sites`: what the copy found out about its source and its target last time.
 extern "C" __device__ u32 copy_async(Warp* w, const Copy* c, Site* sites) {
+    if (w->mask) w->role |= ISSUED_COPIES;
     return w->mask && !copy_whole_warp(w, c, sites) ? copy_lanes(w, c) : 0;
 }
 

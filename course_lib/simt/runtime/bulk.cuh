@@ -137,6 +137,10 @@ __device__ __noinline__ Flight* begin_flight(Warp* w, u32 number, u32 lane, Obje
     f->group = a->committed[f->thread - 1];
     if (o) ++o->flying;
     ++a->changes;
+    w->role |= ISSUED_COPIES;
+    u64* n = (u64*)k->dynamic + COUNTS * number;
+    n[0] += 1;
+    n[1] += bytes;
     if (k->clocks) touch_proxied(w, number, o != 0, lane, shared, bytes);
     return f;
 }

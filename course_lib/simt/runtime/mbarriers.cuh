@@ -125,7 +125,7 @@ __device__ __noinline__ u32 init_object(Warp* w, const ObjectOp* p, u32 lane, u6
     o->live = 1;
     o->expected = o->pending = count;
     o->bytes = 0;
-    o->arriving = o->wanted = o->flying = o->seen = 0;
+    o->arriving = o->wanted = o->flying = o->seen = o->carries = 0;
     o->made_by = me;
     o->made_at = k->epoch + 1;
     o->made_sync = w->sync;
@@ -146,6 +146,7 @@ __device__ __noinline__ u32 drop_object(Warp* w, const ObjectOp* p, u32 lane, Ob
 
 __device__ __noinline__ u32 change_bytes(Warp* w, u32 number, u32 lane, Object* o, i64 by) {
     o->bytes += by;
+    o->carries = 1;
     return o->bytes > MOST_COUNT || o->bytes < -(i64)MOST_COUNT ? misused(w, BAD_BYTES, number, lane, o->at, o) : 0;
 }
 
@@ -179,6 +180,15 @@ __device__ __noinline__ u32 phase_over(Warp* w, const ObjectOp* p, u32 lane, Obj
     return behind;
 }
 
+// A warp goes on behind a wait for bytes: for how many other mbarriers are copies under way?
+__device__ __noinline__ void note_stages(Worker* k, const Object* o) {
+    const Async* a = async_of(k);
+    u32 others = 0;
+#pragma unroll 1
+    for (u32 i = 0; i < a->objects; ++i) others += &a->object[i] != o && a->object[i].live && (a->object[i].flying || a->object[i].arriving);
+    ++k->stages[others];
+}
+
 __device__ __noinline__ u32 wait_for(Warp* w, const ObjectOp* p, u32 lane, Object* o) {
     Worker* k = (Worker*)w->worker;
     const u32 over = phase_over(w, p, lane, o);
@@ -186,6 +196,7 @@ __device__ __noinline__ u32 wait_for(Warp* w, const ObjectOp* p, u32 lane, Objec
     put_bit(w, p->result, lane, over);
     if (over) {
         w->stalled = 0;
+        if (o->carries && lane == lowest(w->mask)) note_stages(k, o);
         if (k->clocks && !p->relaxed) take_clock(k, row_of(k, o, 1), w->index * LANES + lane);
         return 0;
     }

@@ -45,7 +45,7 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->no_uniform = 0;
     w->in_uniform = 0;
     w->slice = 0;
-    w->parked = w->synced = w->granted = 0;
+    w->parked = w->synced = w->granted = w->role = 0;
     w->bar_true = w->skip = w->spun = w->blocked = w->stalled = 0;
     w->patience = L->together ? PATIENCE_TOGETHER : PATIENCE;
     w->traced = traced;
@@ -114,6 +114,16 @@ __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number)
     }
 }
 
+// A block with asynchronous work has ended: what its warps have executed, by what they have issued.
+__device__ __noinline__ void add_roles(Worker* k, const Launch* L) {
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        const Warp* w = (const Warp*)(k->warps + i * L->warp_bytes);
+        k->role_warps[w->role] += 1;
+        k->role_steps[w->role] += L->max_steps - w->steps;
+    }
+}
+
 enum Turn { ENDED, GO_ON, LOOKS, STUCK };
 
 // Run every warp of a block until it waits, ends or has had its turn, and open the barrier at which all wait. Where the last block runs
@@ -143,6 +153,7 @@ __device__ __noinline__ u32 take_turns(Worker* k, const Launch* L) {
     if (k->late && after_turns(k, L, ready, waiting)) return STUCK;
     if (!ready && waiting && release(k, L)) return STUCK;
     if (!ready && !waiting && left_alone(k, L)) return STUCK;
+    if (!ready && !waiting && (k->late || k->products || k->queues)) add_roles(k, L);
     return ready && !came ? LOOKS : ready || waiting ? GO_ON : ENDED;
 }
 

@@ -13,7 +13,8 @@ typedef long long i64;
 enum { LANES = 32, FULL = 0xffffffffu, MAX_HAZARDS = 512 };
 enum { GROUP_WARPS = 4, SLOT_UNIT = 64 };   // of a warpgroup; registers begin at multiples of so many bytes
 enum { COUNTS = 8 };                // per access: executed, threads, sectors, wavefronts, phases, global, guarded, guarded threads;
-                                    // of a call or a jump by a table, the first: how often its lanes went to different places
+                                    // of a call or a jump by a table, the first: how often its lanes went to different places;
+                                    // of a bulk copy, the first two: copies, one for each lane, and their bytes
 enum { LINE_BYTES = 128 };          // of shared memory for which one reading is noted
 enum { NOTE_BYTES = 0x40000 };       // of notes between two barriers; more are settled at once
 enum { BEHIND_EXCHANGE = 0x40000000 };   // next_block: some lanes go on in the middle of a block, behind the exchange of this number
@@ -42,6 +43,7 @@ enum ObjectMisuse { NO_OBJECT = 1, LIVE_OBJECT, CHANGED_OBJECT, BAD_COUNT, BAD_B
 enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL };
 enum { MAP_BYTES = 128, MAP_ALIGNMENT = 64, TILE_ALIGNMENT = 128, MOST_AXES = 5 };   // of a tensor map; of a box in shared memory
 enum MapMisuse { NO_PLACE = 1, COPIED_MAP, LOOSE_MAP, NO_MAP, OTHER_RANK, OTHER_NUMBERS, NARROW_ROWS, NO_REDUCTION, LOOSE_TILE };
+enum WarpRole { ISSUED_COPIES = 1, ISSUED_PRODUCTS = 2 };   // bits
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY, UNFENCED, UNSEEN, OPAQUE, UNAWAITED, PROXY, PENDING, UNORDERED };
@@ -142,7 +144,7 @@ struct Object {                // an mbarrier of the block
     i64 bytes;                            // expected ones less those that have come, in this phase
     u32 at, live, expected, pending, phase, first, arriving, wanted;   // first: phase of the last init; arriving: arrivals under way
     u32 made_by, made_at, made_sync, made_in, seen;   // the thread, epoch and instruction of the init; seen: by the async proxy
-    u32 flying, pad[2];                   // copies under way that tell it; wanted: 1 + the phase that a thread waits for
+    u32 flying, carries, pad;             // copies under way that tell it; carries: bytes have been expected; wanted: 1 + the phase waited for
 };
 
 struct ObjectOp {              // one mbarrier instruction, or cp.async.mbarrier.arrive; operands are byte offsets of registers, ~0: none
@@ -273,6 +275,8 @@ struct Worker {
     u64 products;              // a Products, when the kernel has instructions of warpgroups
     u64 epochs, lines, notes, next_note, last_note, cells_used;   // racecheck, see hazards.cuh
     u64 late, clocks, readers; // an Async, and what racecheck knows with it (clocks.cuh); 0 without mbarriers and bulk copies
+    u64 stages[MOST_OBJECTS];  // how many waits for bytes were over while copies for so many other mbarriers were under way
+    u64 role_warps[4], role_steps[4];     // by WarpRole: warps of blocks that have ended, and their instructions
     u32 floor, named;          // accesses up to epoch `floor` lie before a barrier of all warps; named: other barriers were used
     u32 known[32 * 32], bar_known[16 * 32];   // per warp: up to which epoch it has waited for each other one; the same per barrier
     u32 bar_arrived[16], bar_expected[16];   // per barrier: threads that have come, and how many are to come
@@ -288,7 +292,7 @@ struct Warp {
     u32 bar_id, bar_count, bar_true, bar_lanes;   // where the warp waits: barrier, threads (0: all), lanes with a true predicate, lanes
     u32 synced, skip, patience, spun, park_next[32], sync_next[32], sync_mask[32], sync_at[32];   // lanes at __syncwarp
     u64 sync_cross[32];        // lanes that wait at an exchange: its Cross; 0: they wait at __syncwarp
-    u32 granted, unused;       // lanes whose exchange has taken place; they go on behind it
+    u32 granted, role;         // lanes whose exchange has taken place; they go on behind it; role: of WarpRole, what it has issued
     u32 blocked, stalled, wait_number, wait_lane, wait_object, wait_phase;   // by an mbarrier: just now; when its turn ended
 };
 

@@ -113,6 +113,7 @@ extern "C" __device__ u32 issue_product(Warp* w, const WideProduct* p) {
     }
     i->group = f->committed;
     take_registers(w, f, p);
+    w->role |= ISSUED_PRODUCTS;
     ++f->issued;
     return 0;
 }

@@ -3,22 +3,28 @@
 import json
 import pickle
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from course_lib import simt
+from course_lib.check.reports import of_error
 from course_lib.grading import part
 from course_lib.grading.classroom import judging
-from course_lib.grading.sandbox import bubblewrap, replies, wire
+from course_lib.grading.sandbox import bubblewrap, inside, replies, wire
 from course_lib.grading.sandbox.sandboxed import Sandboxed
 from course_lib.simt.host.counters import NAMES
 
+TESTS = Path(__file__).parents[2]
 SAYS_READY = wire.pack({"ready": 1})
-GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "hazards": [], "trace": [], "arrays": [["A", 4096, 16, 4]],
-        "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "diverged": [4], "copied": False,
+GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "hazards": [], "rules": [], "trace": [],
+        "arrays": [["A", 4096, 16, 4]], "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "diverged": [4],
+        "copied": False,
         "predicted": [[3, "LDS", [[32, 1]]]], "written": [[3, "LDS", 1]]}
 HAZARD = ["RAW", 0, 1, 2, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, False, False]
+RULES = [["unfenced", 3, 5, [0, 0, 0], [1, 0, 0], [0, 0, 0], 2, "As", 16], ["proxy", 4, 6, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, "", 0]]
 RECORD = [0, [0, 0, 0], 0, 1, "ld.global.f32", 1, [-1] * 32, 4, "global"]
 
 
@@ -64,6 +70,11 @@ LIES = {
     "hazard_kind": changed(hazards=[["FINE", *HAZARD[1:]]]),
     "hazard_thread": changed(hazards=[[*HAZARD[:4], "me", *HAZARD[5:]]]),
     "many_hazards": changed(hazards=[HAZARD] * 10_001),
+    "no_rules": without("rules"),
+    "rules": changed(rules=[RULES[0][:-1]]),
+    "rule_kind": changed(rules=[["RAW", *RULES[0][1:]]]),
+    "rule_kinds": changed(rules=[[["unfenced"], *RULES[0][1:]]]),
+    "rule_line": changed(rules=[["proxy", "three", *RULES[1][2:]]]),
     "arrays": changed(arrays=[["A", 4096, 16]]),
     "shared": changed(shared={"As": 1}),
     "trace": changed(trace=[[*RECORD[:6], [-2] * 32, *RECORD[7:]]]),
@@ -112,12 +123,35 @@ def launch(engine, array):
 
 
 def test_an_honest_answer_is_taken(liar, engine):
-    liar(wire.pack(GOOD | {"hazards": [HAZARD], "trace": [RECORD]}, np.arange(4, dtype=np.float32).tobytes()))
+    liar(wire.pack(GOOD | {"hazards": [HAZARD], "rules": RULES, "trace": [RECORD]}, np.arange(4, dtype=np.float32).tobytes()))
     array = np.zeros((2, 2), np.float32)
     report = launch(engine, array)
     assert array.tolist() == [[0, 1], [2, 3]]
     assert (report.kernel, report.lines, report.steps, report.hazards[0].kind) == ("k", {3: {NAMES[0]: 5}}, 7, "RAW")
+    assert [(h.kind, h.first_line, h.second_line, h.count) for h in report.all_hazards] == [
+        ("RAW", 1, 2, 1), ("unfenced", 3, 5, 2), ("proxy", 4, 6, 1)]
+    assert "writes byte 16 of As at line 3" in str(report.async_findings[0])
     assert report.trace[0].addresses.tolist() == [-1] * 32
+
+
+def test_broken_rules_come_out_of_the_sandbox_as_they_were_found():
+    text = (TESTS / "wrong_kernels/04_tiling/fence_missing_right_result.cu").read_text(encoding="utf-8")
+    A, C = np.ones(256, np.float32), np.zeros(256, np.float32)
+    size, one = np.int32(16), np.float32(1)
+    args = [size, size, size, one, A, size, A, size, one, C, size]
+    told = inside.launched(text, "tiled", [1], [16, 16], args, {"racecheck": True})
+    found = replies.report(json.loads(json.dumps(told)), "tiled", SimpleNamespace())
+    here = simt.launch(text, "tiled", 1, (16, 16), args, racecheck=True)
+    assert [finding.kind for finding in found.async_findings] == ["unfenced"]
+    assert found.all_hazards == here.all_hazards
+
+
+@pytest.mark.parametrize("error", [simt.BarrierDeadlock("line 3: waits", line=3), simt.MbarrierMisuse("line 3: twice", line=3)], ids=repr)
+def test_errors_of_mbarriers_are_the_answers_and_not_the_sandboxes(error):
+    told = replies.error(json.loads(json.dumps(inside._described(error))))
+    assert (type(told), str(told), told.line) == (type(error), str(error), 3)
+    finding = of_error(told, SimpleNamespace(name="plain"), ["", "", "wait"])
+    assert (finding.kind, finding.line) == ("endless" if isinstance(error, simt.BarrierDeadlock) else "launch", 3)
 
 
 @pytest.mark.sampled(test=12)
