@@ -36,20 +36,23 @@ static_assert(2 * STAGES * STAGE <= 227 * 1024, "a block can ask for 227 KiB of 
 #include "bf16.cuh"
 #include "load8.cuh"
 
-// Copy ROWS x COLS elements to a tile. p: the first of them; `rows` x `cols` of them are inside, the others are 0.
-// wide: without waiting, 16 bytes at a time. Else through registers, as rows begin anywhere.
-template <int ROWS, int COLS, int LD>
-__device__ __forceinline__ void copy_tile(unsigned short* tile, const unsigned short* p, int ld, int rows, int cols, bool wide) {
-    constexpr int ALONG = LANES(COLS);
-    const int row = threadIdx.x / ALONG, col = threadIdx.x % ALONG * 8;
+// Copy ROWS x COLS elements to a tile, 16 bytes a thread at a time; p: the first of them, `rows` x `cols` are inside, the others are 0.
+// WIDE: without waiting and without a branch, so that the copies can lie among the products; `now` false: nothing. Else through registers.
+template <int ROWS, int COLS, int LD, bool WIDE>
+__device__ __forceinline__ void copy_tile(unsigned short* tile, const unsigned short* p, int ld, int rows, int cols, bool now) {
+    constexpr int DOWN = THREADS / LANES(COLS), ALONG = 8 * LANES(COLS);       // rows and elements that all threads copy at a time
+    const int row = threadIdx.x / LANES(COLS), col = threadIdx.x % LANES(COLS) * 8;
     tile += row * LD + col, p += (size_t)row * ld + col, rows -= row, cols -= col;
     const unsigned to = __cvta_generic_to_shared(tile);
-    for (int i = 0; i < ROWS; i += THREADS / ALONG)
-        for (int j = 0; j < COLS; j += 8 * ALONG) {
+#pragma unroll (WIDE ? ROWS / DOWN : 1)
+    for (int i = 0; i < ROWS; i += DOWN, p += (size_t)DOWN * ld)
+#pragma unroll (WIDE ? COLS / ALONG : 1)
+        for (int j = 0; j < COLS; j += ALONG) {
             const int there = i < rows ? max(0, min(cols - j, 8)) : 0;
-            const unsigned short* from = p + (size_t)i * ld + j;
-            if (wide) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to + 2 * (i * LD + j)), "l"(from), "r"(2 * there));
-            else *reinterpret_cast<uint4*>(&tile[i * LD + j]) = load8(from, there, false);
+            if constexpr (WIDE)
+                asm volatile("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p cp.async.cg.shared.global [%0], [%1], 16, %2; }"
+                             ::"r"(to + 2 * (i * LD + j)), "l"(p + j), "r"(2 * there), "r"((int)now));
+            else *reinterpret_cast<uint4*>(&tile[i * LD + j]) = load8(p + j, there, false);
         }
 }
 
@@ -61,7 +64,7 @@ sbgemm_stages(int M, int N, int K, float alpha, const unsigned short* __restrict
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
     const int warp_row = warp / (BN / WN) * WM, warp_col = warp % (BN / WN) * WN;    // in the block's tile
-    const bool a16 = aligned16(A, lda), b16 = aligned16(B, ldb);
+    const bool wide = aligned16(A, lda) && aligned16(B, ldb);
     float acc[MT][2 * PAIRS][4] = {};
     unsigned a[2][MT][4], b[2][4];             // in use, and on their way from shared memory
 
@@ -69,8 +72,12 @@ sbgemm_stages(int M, int N, int K, float alpha, const unsigned short* __restrict
     unsigned short* into = shared;
     int left = K;
     const auto fetch = [&] {                   // the next step's tiles are under way from here on; zeros after the last
-        copy_tile<BM, BK, LDA>(into, next_a, lda, M - block_row, left, a16);
-        copy_tile<BK, BN, LDB>(into + BM * LDA, next_b, ldb, left, N - block_col, b16);
+        if (!wide) {
+            copy_tile<BM, BK, LDA, false>(into, next_a, lda, M - block_row, left, true);
+            copy_tile<BK, BN, LDB, false>(into + BM * LDA, next_b, ldb, left, N - block_col, true);
+        }
+        copy_tile<BM, BK, LDA, true>(into, next_a, lda, M - block_row, left, wide);
+        copy_tile<BK, BN, LDB, true>(into + BM * LDA, next_b, ldb, left, N - block_col, wide);
         next_a += BK, next_b += (size_t)BK * ldb, left -= BK;
         into = into == shared + (STAGES - 1) * STAGE ? shared : into + STAGE;
         asm volatile("cp.async.commit_group;");
