@@ -80,14 +80,19 @@ sbgemm_mma(int M, int N, int K, float alpha, const unsigned short* A, int lda,
         __syncthreads();                       // nobody overwrites before all have read
     }
 
-    for (int i = 0; i < MT; ++i)
-        for (int j = 0; j < NT; ++j)
-            for (int e = 0; e < 4; ++e) {
-                const int row = block_row + warp_row + 16 * i + g + e / 2 * 8;
-                const int col = block_col + warp_col + 8 * j + 2 * t + e % 2;
-                if (row < M && col < N) {
-                    float* c = &C[(size_t)row * ldc + col];
-                    *c = alpha * acc[i][j][e] + (beta == 0.0f ? 0.0f : beta * *c);   // beta 0: C is not read
+#pragma unroll
+    for (int half = 0; half < 2 * MT; ++half) {        // a row of this lane: all of C that it needs is asked for before the first is used
+        const int row = block_row + warp_row + 8 * half + g;
+        float* out = C + (size_t)row * ldc;
+        float old[NT][2] = {};                 // beta 0: C is not read
+#pragma unroll
+        for (int store = 0; store < 2; ++store)
+            for (int j = 0; j < NT; ++j)
+                for (int e = 0; e < 2; ++e) {
+                    const int col = block_col + warp_col + 8 * j + 2 * t + e;
+                    if (row >= M || col >= N) continue;
+                    if (!store && beta != 0.0f) old[j][e] = out[col];
+                    if (store) out[col] = alpha * acc[half / 2][j][half % 2 * 2 + e] + beta * old[j][e];
                 }
-            }
+    }
 }

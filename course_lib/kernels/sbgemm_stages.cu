@@ -59,13 +59,13 @@ __device__ __forceinline__ void copy_tile(unsigned short* tile, const unsigned s
 extern "C" __global__ void __launch_bounds__(THREADS)
 sbgemm_stages(int M, int N, int K, float alpha, const unsigned short* __restrict__ A, int lda,
               const unsigned short* __restrict__ B, int ldb, float beta, float* __restrict__ C, int ldc) {
-    constexpr int MT = WM / 16, PAIRS = WN / 16, PARTS = BK / 16 * PAIRS;      // tiles of A, pairs of B's; a step's pairs
+    constexpr int MT = WM / 16, NT = WN / 8, PAIRS = NT / 2, PARTS = BK / 16 * PAIRS;        // a step's pairs of tiles of B
     extern __shared__ __align__(16) unsigned short shared[];                   // STAGES times As[BM][LDA], Bs[BK][LDB]
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
     const int warp_row = warp / (BN / WN) * WM, warp_col = warp % (BN / WN) * WN;    // in the block's tile
     const bool wide = aligned16(A, lda) && aligned16(B, ldb);
-    float acc[MT][2 * PAIRS][4] = {};
+    float acc[MT][NT][4] = {};
     unsigned a[2][MT][4], b[2][4];             // in use, and on their way from shared memory
 
     const unsigned short* next_a = A + (size_t)block_row * lda, *next_b = B + block_col;
@@ -116,15 +116,18 @@ sbgemm_stages(int M, int N, int K, float alpha, const unsigned short* __restrict
     asm volatile("cp.async.wait_all;" ::: "memory");
 
 #pragma unroll
-    for (int i = 0; i < MT; ++i)
+    for (int half = 0; half < 2 * MT; ++half) {        // a row of this lane: all of C that it needs is asked for before the first is used
+        const int row = block_row + warp_row + 8 * half + g;
+        float* out = C + (size_t)row * ldc;
+        float old[NT][2] = {};                 // beta 0: C is not read
 #pragma unroll
-        for (int j = 0; j < 2 * PAIRS; ++j)
-            for (int e = 0; e < 4; ++e) {
-                const int row = block_row + warp_row + 16 * i + g + e / 2 * 8;
-                const int col = block_col + warp_col + 8 * j + 2 * t + e % 2;
-                if (row < M && col < N) {
-                    float* c = &C[(size_t)row * ldc + col];
-                    *c = alpha * acc[i][j][e] + (beta == 0.0f ? 0.0f : beta * *c);   // beta 0: C is not read
+        for (int store = 0; store < 2; ++store)
+            for (int j = 0; j < NT; ++j)
+                for (int e = 0; e < 2; ++e) {
+                    const int col = block_col + warp_col + 8 * j + 2 * t + e;
+                    if (row >= M || col >= N) continue;
+                    if (!store && beta != 0.0f) old[j][e] = out[col];
+                    if (store) out[col] = alpha * acc[half / 2][j][half % 2 * 2 + e] + beta * old[j][e];
                 }
-            }
+    }
 }
