@@ -14,7 +14,7 @@ def _tiles(BM, BN, WM, WN):
     return (
         Parameter("BM", "rows of C a block computes", BM, choices=tuple(sorted({64, BM}))),
         Parameter("BN", "columns of C a block computes", BN, choices=tuple(sorted({64, BN}))),
-        Parameter("BK", "columns of A a block loads at a time", 64, choices=(32, 64)),
+        Parameter("BK", "columns of A a block loads at a time", 64, choices=(64,)),
         Parameter("WM", "rows of C a warp computes", WM, choices=tuple(sorted({32, WM}))),
         Parameter("WN", "columns of C a warp computes", WN, choices=tuple(sorted({32, WN}))))
 
