@@ -50,7 +50,7 @@ __device__ __forceinline__ void copy_tile(unsigned short* tile, const unsigned s
         for (int j = 0; j < COLS; j += ALONG) {
             const int there = i < rows ? max(0, min(cols - j, 8)) : 0;
             if constexpr (WIDE)
-                asm volatile("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p cp.async.cg.shared.global [%0], [%1], 16, %2; }"
+                asm volatile("{ .reg .pred %%now; setp.ne.b32 %%now, %3, 0; @%%now cp.async.cg.shared.global [%0], [%1], 16, %2; }"
                              ::"r"(to + 2 * (i * LD + j)), "l"(p + j), "r"(2 * there), "r"((int)now));
             else *reinterpret_cast<uint4*>(&tile[i * LD + j]) = load8(p + j, there, false);
         }

@@ -78,7 +78,7 @@ def test_a_matrix_that_is_one_element_short(name, matrix):
     assert (error.array, error.bounds) == (matrix, (0, last))
     item = data[matrix].itemsize
     assert error.index <= last < error.index + error.width // item
-    reads = (f"{matrix}[", f"*{matrix.lower()}[", "float4", "cp.async", "(from)", "from[")
+    reads = (f"{matrix}[", f"*{matrix.lower()}[", "float4", "cp.async", "p[2 * n]", "(from)", "from[")
     assert matrix == "C" or any(word in kernel.source.splitlines()[error.line - 1] for word in reads)
     assert error.address % (1 << 40) == error.index * item
 
