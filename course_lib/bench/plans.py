@@ -253,7 +253,8 @@ def everything(budget_s: float = 0.15) -> dict[str, list[Task]]:
     """Return what is recorded on a GPU, most wanted first: name of the file in course_lib/data to its tasks."""
     how: dict[str, Any] = {"backend": "gpu", "budget_s": budget_s}
     up_to_4096 = POWERS[:-1]
-    others = tuple(name for name in KERNELS if name not in (*LADDER, *AHEAD, *WANG, *NEXT, *CHIEN, *TENSOR, *STORED, *RACE, *STAGES, *CLIMB))
+    elsewhere = (*LADDER, *AHEAD, *WANG, *NEXT, *CHIEN, *TENSOR, *STORED, *RACE, *STAGES, *CLIMB)
+    others = tuple(name for name in KERNELS if name not in elsewhere)
     return {
         "ladder": ladder(**how),
         "wang": wang(**how) + wang((4096, 8192), **how),

@@ -122,7 +122,8 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     else:
         result = matrix("C", named["C"])
     cupy = any(map(gpu.is_cupy, named.values()))
-    return Problem(M, N, K, *(matrix(name, named[name], stored) for name in "AB"), result, factor, addend, cupy, column)
+    factors = matrix("A", named["A"], stored), matrix("B", named["B"], stored)
+    return Problem(M, N, K, *factors, result, factor, addend, cupy, column)
 
 
 def by_columns(array: Array) -> Array:
@@ -146,8 +147,8 @@ def _check_kind(name: str, array: Array, dtype: np.dtype, stored: str = "") -> N
         raise CourseError(f"{name} is a {type(array).__name__}, not a NumPy or CuPy array: "
                           f"make one with np.array({name}, dtype=np.{dtype})")
     if stored and array.dtype not in (dtype, np.uint16):
-        raise CourseError(f"{name} is {array.dtype}, but this kernel multiplies bfloat16: give float32, which is rounded to it, or its bits "
-                          f"as uint16, to_bf16({name})")
+        raise CourseError(f"{name} is {array.dtype}, but this kernel multiplies bfloat16: give float32, which is rounded to it, or its "
+                          f"bits as uint16, to_bf16({name})")
     if not stored and array.dtype != dtype:
         raise CourseError(f"{name} is {array.dtype}, but this kernel computes in {dtype}: "
                           f"convert it with {name}.astype(np.{dtype})")

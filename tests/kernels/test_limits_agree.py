@@ -30,7 +30,8 @@ FEW_SETS = {"sbgemm_mma": {"BM": 96, "BN": 96, "BK": 96, "WM": 16, "WN": 16},
 IMPLIED = {
     "sgemm_padded": {"4 * TILE * (2*TILE + PAD) <= 49152"}, "sgemm_method8": {"4 * BK * (COLS + 1) <= 49152"},
     "sgemm_outer_rows": {"4 * BK * (ROWS + 1) <= 49152"}, "sgemm_prefetched": {"BN/TN × BM/TM <= 1024"},
-    **dict.fromkeys(("sgemm_warp_tile", "sgemm_double_buffered", "sgemm_wmma", "sgemm_mma", "sgemm_split", "dgemm_mma", *FEW_SETS), {WARPS}),
+    **dict.fromkeys(("sgemm_warp_tile", "sgemm_double_buffered", "sgemm_wmma", "sgemm_mma", "sgemm_split", "dgemm_mma"), {WARPS}),
+    **dict.fromkeys(FEW_SETS, {WARPS}),
     **dict.fromkeys(("sgemm_stages", "sgemm_serpentine", "sgemm_wide_stores", "sgemm_stream_k"), {"WM % TM == 0", "WN % TN == 0"}),
     "dgemm_stream_k": {"8 * BM * BN <= bytes of all stages, or SLICES == 1"},
 }
