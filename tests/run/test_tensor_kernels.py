@@ -200,3 +200,26 @@ def test_check_allows_what_rounding_explains_and_finds_what_it_does_not(name):
     wrong = text.replace("alpha * ", "1.01f * alpha * ")
     assert not check(wrong, like=name, **SMALL[name]).right
     assert not check(dataclasses.replace(get(name), inputs=""), **SMALL[name]).right or name == "sgemm_split"
+
+
+@pytest.mark.sampled(test=1)
+@pytest.mark.parametrize("change", [
+    ("__syncthreads();                       // nobody reads before all copies", "// nobody reads before all copies"),
+    ('"n"(STAGES - 2)', '"n"(STAGES - 1)'), ('asm volatile("cp.async.commit_group;");', ""), ("if (next == 0)", "if (next == 1)")])
+def test_what_is_read_before_it_is_there_is_found(change):
+    A, B = to_bf16(normal(40, 160)), to_bf16(normal(160, 40))
+    result = run(spoiled("sbgemm_stages", change), A, B, racecheck=True, backend="sim", **SMALL["sbgemm_stages"])
+    assert any(hazard.kind == "RAW" and hazard.first_copies for hazard in result.hazards)
+    assert not matches(result.C, A, B, inputs="bf16")
+
+
+@pytest.mark.parametrize("cols", [8, 9])
+def test_rows_that_begin_anywhere_give_the_same_bits(cols):
+    """At multiples of 16 bytes they are copied asynchronously, else through registers."""
+    values = to_bf16(normal(40, 40 + cols)), to_bf16(normal(40, 40 + cols))
+    A, B = (x[:, :40] for x in values)
+    for name in ("sbgemm_mma", "sbgemm_stages"):
+        result = run(name, A, B, racecheck=True, backend="sim", **SMALL[name])
+        assert (result.lda * 2 % 16 == 0) == (cols == 8)
+        assert result.C.tobytes() == run(name, A.copy(), B.copy(), backend="sim", **SMALL[name]).C.tobytes()
+        assert result.hazards == ()
