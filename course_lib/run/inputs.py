@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from course_lib import gpu
 from course_lib.errors import CourseError
+from course_lib.model.number_formats import QUIET_NAN, to_bf16
 from course_lib.run.types import Argument, Array
 from course_lib.unwritten import is_unwritten, missing
 
@@ -73,7 +74,7 @@ class Problem:
 
 
 def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta: float = 0.0, dtype: str = "float32",
-            transposed: tuple[bool, bool] = (False, False), layout: str = "row") -> Problem:
+            transposed: tuple[bool, bool] = (False, False), layout: str = "row", stored: str = "") -> Problem:
     """Check matrices and numbers, and copy them into buffers of the device's layout.
 
     Parameters
@@ -86,6 +87,8 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
         Whether A is given transposed, as (K, M), and B as (N, K).
     layout
         How the kernel wants them, "row" or "column"; a matrix that is not laid out so is copied.
+    stored
+        `Kernel.stored`: the format in which the kernel wants A and B. They are given as its bits, or in float32 and rounded here.
 
     Returns
     -------
@@ -100,7 +103,7 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     named = {"A": A, "B": B} | ({} if C is None else {"C": C})
     column = layout == "column"
     for name, array in named.items():
-        _check_kind(name, array, np.dtype(dtype))
+        _check_kind(name, array, np.dtype(dtype), stored if name in "AB" else "")
         named[name] = by_columns(array).T if column else array
         _check_strides(name, named[name])
     (M, K), (inner, N) = (array.shape[::-1] if transpose else array.shape for array, transpose in zip((A, B), transposed, strict=True))
@@ -119,7 +122,8 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     else:
         result = matrix("C", named["C"])
     cupy = any(map(gpu.is_cupy, named.values()))
-    return Problem(M, N, K, matrix("A", named["A"]), matrix("B", named["B"]), result, factor, addend, cupy, column)
+    factors = matrix("A", named["A"], stored), matrix("B", named["B"], stored)
+    return Problem(M, N, K, *factors, result, factor, addend, cupy, column)
 
 
 def by_columns(array: Array) -> Array:
@@ -136,13 +140,16 @@ def check_array(name: str, array: Array, dtype: np.dtype) -> None:
     _check_strides(name, array)
 
 
-def _check_kind(name: str, array: Array, dtype: np.dtype) -> None:
+def _check_kind(name: str, array: Array, dtype: np.dtype, stored: str = "") -> None:
     if is_unwritten(array):
         raise missing(array)
     if not isinstance(array, np.ndarray) and not gpu.is_cupy(array):
         raise CourseError(f"{name} is a {type(array).__name__}, not a NumPy or CuPy array: "
                           f"make one with np.array({name}, dtype=np.{dtype})")
-    if array.dtype != dtype:
+    if stored and array.dtype not in (dtype, np.uint16):
+        raise CourseError(f"{name} is {array.dtype}, but this kernel multiplies bfloat16: give float32, which is rounded to it, or its "
+                          f"bits as uint16, to_bf16({name})")
+    if not stored and array.dtype != dtype:
         raise CourseError(f"{name} is {array.dtype}, but this kernel computes in {dtype}: "
                           f"convert it with {name}.astype(np.{dtype})")
     if array.ndim != 2:
@@ -187,12 +194,14 @@ def contiguous(name: str, array: Any, dimensions: int) -> NDArray[np.float32]:
     return np.ascontiguousarray(array)
 
 
-def matrix(name: str, array: Array) -> Matrix:
-    """Return a matrix in a buffer of the device's layout; what lies between its rows becomes NaN."""
-    (rows, cols), ld = array.shape, _leading(array)
-    buffer = np.full((rows - 1) * ld + cols, np.nan, array.dtype)
+def matrix(name: str, array: Array, stored: str = "") -> Matrix:
+    """Return a matrix in a buffer of the device's layout, in the format `stored`; what lies between its rows becomes NaN."""
+    (rows, cols), ld, values = array.shape, _leading(array), gpu.to_host(array)
+    if stored and values.dtype != np.uint16:
+        values = to_bf16(values)
+    buffer = np.full((rows - 1) * ld + cols, QUIET_NAN if stored else np.nan, values.dtype)
     made = Matrix(name, rows, cols, ld, buffer)
-    made.view()[...] = gpu.to_host(array)
+    made.view()[...] = values
     return made
 
 
