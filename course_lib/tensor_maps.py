@@ -1,6 +1,7 @@
 """Tensor maps: what `cp.async.bulk.tensor` knows of a tensor in global memory, in the 128 bytes that a kernel takes as a `CUtensorMap`.
 
-    TensorMap(A, box=(64, 64), swizzle=128)         # where the kernel has `const __grid_constant__ CUtensorMap map`
+    TensorMap(A, box=(64, 64), swizzle=128)         # where the kernel has `const __grid_constant__ CUtensorMap map`, after
+                                                    # struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };
 
 A kernel counts axes from the innermost one: the first coordinate of `{x, y}` is along the last axis of the array. NVIDIA documents what
 `cuTensorMapEncodeTiled` takes and refuses, not the bytes that it writes. `tests/data/tensor_maps.json` has what the driver of an H200 wrote

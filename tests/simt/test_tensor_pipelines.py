@@ -111,6 +111,51 @@ def line_of(words):
     return next(i for i, line in enumerate(KERNEL.lstrip("\n").splitlines(), 1) if words in line)
 
 
+WITH_LIBRARY = r"""
+#include <cuda/barrier>
+#include <cuda/ptx>
+namespace ptx = cuda::ptx;
+struct alignas(64) CUtensorMap_st { unsigned long long opaque[16]; };
+extern "C" __global__ void k(GRID_CONSTANT CUtensorMap in, const __grid_constant__ CUtensorMap out, int x, int y) {
+    __shared__ alignas(128) float s[8][32];
+#pragma nv_diag_suppress static_var_with_dynamic_init
+    __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+    if (threadIdx.x == 0) { init(&bar, blockDim.x); ptx::fence_proxy_async(ptx::space_shared); }
+    __syncthreads();
+    cuda::barrier<cuda::thread_scope_block>::arrival_token token;
+    const int at[2] = {x, y};
+    if (threadIdx.x == 0) {
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, s, &in, at, cuda::device::barrier_native_handle(bar));
+        token = cuda::device::barrier_arrive_tx(bar, 1, sizeof(s));
+    } else token = bar.arrive();
+    bar.wait(std::move(token));
+    for (int i = threadIdx.x; i < 256; i += 32) s[0][i] *= 2;
+    ptx::fence_proxy_async(ptx::space_shared);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ptx::cp_reduce_async_bulk_tensor(ptx::space_global, ptx::space_shared, ptx::op_add, &out, at, s);
+        ptx::cp_async_bulk_commit_group();
+        ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+    }
+}
+"""
+
+
+@pytest.mark.slow
+def test_what_nvidias_library_writes():
+    """By libcu++'s own functions; and a map whose parameter lacks __grid_constant__, of which the compiler takes a copy."""
+    x, y = np.random.default_rng(0).standard_normal((20, 64)).astype(np.float32), np.ones((20, 64), np.float32)
+    wanted = y.copy()
+    wanted[:5, 40:] += 2 * x[:5, 40:]
+    args = [TensorMap(x, (8, 32)), TensorMap(y, (8, 32)), np.int32(40), np.int32(-3)]
+    right = {"GRID_CONSTANT": "const __grid_constant__"}
+    report = simt.launch(WITH_LIBRARY, "k", 1, 32, args, arch="sm_90a", racecheck=True, defines=right)
+    assert (y == wanted).all()
+    assert (report.hazards, report.async_findings) == ((), ())
+    with pytest.raises(simt.InvalidOperand, match="in a copy, in local or shared memory. Declare the parameter const __grid_constant__"):
+        simt.launch(WITH_LIBRARY, "k", 1, 32, args, arch="sm_90a", defines={"GRID_CONSTANT": ""})
+
+
 SIZES = {"whole tiles": (64, 128, 256), "edges": (90, 150, 100), "one row, one column": (1, 1, 8), "less than a stage": (64, 130, 40)}
 
 

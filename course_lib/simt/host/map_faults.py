@@ -32,8 +32,7 @@ def words(why: MapMisuse, value: int, ins: Instruction) -> str:
                               "and pass its own address",
         MapMisuse.LOOSE_MAP: f"has a tensor map at an address that is no multiple of {abi.MAP_ALIGNMENT}: declare its type alignas(64)",
         MapMisuse.NO_MAP: "finds no tensor map at the address: 128 bytes that TensorMap, or the driver, did not write for tiles",
-        MapMisuse.OTHER_RANK: f"has {tensor_copies.coordinates(ins)} coordinates, and its tensor map has {value} dimension"
-                              f"{'s' * (value > 1)}",
+        MapMisuse.OTHER_RANK: f"is for {tensor_copies.coordinates(ins)} dimensions, and its tensor map has {value}",
         MapMisuse.OTHER_NUMBERS: "has a map of tf32 or of numbers that flush subnormals, and what the copy changes in them is not known to "
                                  "the simulator",
         MapMisuse.NARROW_ROWS: f"has a map whose rows of {value} bytes are narrower than its swizzle: where they lie in shared memory is "

@@ -25,8 +25,8 @@ FORMS = {
     ),
 }
 REASONS = {"multicast": "copies to several blocks of a cluster", "im2col": "boxes of a convolution",
-           "cta_group": "pairs of blocks (sm_100a)", "tile__gather4": "rows by their numbers (sm_100a)",
-           "tile__scatter4": "rows by their numbers (sm_100a)"}
+           "cta_group": "pairs of blocks, from sm_100a on", "tile__gather4": "rows by their numbers, from sm_100a on",
+           "tile__scatter4": "rows by their numbers, from sm_100a on"}
 
 
 def knows(ins: Instruction) -> bool:
