@@ -111,6 +111,19 @@ def from_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
+def bf16_parts(x: ArrayLike) -> NDArray[np.uint16]:
+    """Return the bits of three bfloat16 whose sum is x, as `parts` finds them, along a first axis of three.
+
+    An infinity or a NaN stands in the first part, and the others are 0.
+
+    >>> bf16_parts([1.0, np.inf]).tolist()
+    [[16256, 32640], [0, 0], [0, 0]]
+    """
+    x = np.asarray(x, np.float32)
+    first, *rest = parts(np.where(np.isfinite(x), x, 0))
+    return np.stack([to_bf16(part) for part in (np.where(np.isfinite(x), first, x), *rest)])
+
+
 def parts(x: ArrayLike, count: int = 3, cut: bool = False) -> tuple[NDArray[np.float32], ...]:
     """Split a float32 into a sum of bfloat16: each part is what the parts before it leave, rounded.
 

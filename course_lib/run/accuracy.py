@@ -33,7 +33,7 @@ are added in float32, which rounds all but the first time, and alpha and beta co
 
     s = r u / (1 - r u),      r = 1.5 min(K, 16) + ceil(K / 16) + 6
 
-which from K = 31 on is less than float32's own K + 2.
+which from K = 31 on is less than float32's own K + 2. Where 64 terms are added up before ("bf16x3 by 64"), 64 takes the place of 16.
 """
 
 import math
@@ -59,7 +59,8 @@ class InputRounding:
 
 
 INPUTS = {"": InputRounding(0.0, 0.0, 1.0), "tf32": InputRounding(2.0**-11, 2.0**-126, 1.5), "bf16": InputRounding(2.0**-8, 2.0**-126, 1.5),
-          "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16)}
+          "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16), "bf16x3 by 64": InputRounding(0.0, 2.0**-106, 1 / 64)}
+TERMS = {"bf16x3": 16, "bf16x3 by 64": 64}         # that a tensor core adds up before they are added in float32
 
 
 def tolerance(K: int, dtype: DTypeLike = np.float32, inputs: str = "", stored: bool = False) -> float:
@@ -89,11 +90,14 @@ def roundings(K: int, inputs: str = "") -> float:
 
     >>> [[roundings(K, inputs) for K in (1, 16, 1024)] for inputs in ("", "tf32", "bf16x3")]
     [[3, 18, 1026], [5.5, 28.0, 1540.0], [8.5, 31.0, 94.0]]
+    >>> roundings(1024, "bf16x3 by 64")
+    118.0
     """
     _kind(inputs)
     if not inputs:
         return K + 2
-    return 1.5 * K + 4 if inputs != "bf16x3" else 1.5 * min(K, 16) + math.ceil(K / 16) + 6
+    together = TERMS.get(inputs)
+    return 1.5 * min(K, together) + math.ceil(K / together) + 6 if together else 1.5 * K + 4
 
 
 def _kind(inputs: str, stored: bool = False) -> InputRounding:

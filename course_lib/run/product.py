@@ -13,7 +13,7 @@ from course_lib.run.launch import KernelLaunch, execute
 from course_lib.run.result import RunResult
 from course_lib.run.types import Array, KernelLike, Progress, TracedWarps
 
-OUTPUT = 9     # C among SGEMM's arguments
+OUTPUT, OUTPUT_WITH_MAPS = 9, 7     # C among SGEMM's arguments
 
 
 def run(kernel: KernelLike, A: Array, B: Array, C: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
@@ -62,12 +62,13 @@ def run(kernel: KernelLike, A: Array, B: Array, C: Array | None = None, *, alpha
         raise CourseError(f"{kernel.name} does not multiply matrices; run_{kernel.kind} runs it", kernel=kernel.name)
     values = kernel.check(**parameters)
     task = problem(A, B, C, alpha, beta, kernel.dtype, (bool(values.get("TRANSA")), bool(values.get("TRANSB"))), kernel.layout,
-                   kernel.stored)
+                   kernel.stored, kernel.boxes)
     for wrong in (kernel.sizes_of(task.M, task.N, task.K, values), kernel.strides_of(task.A.ld, task.B.ld, task.C.ld, values)):
         if wrong:
             raise CourseError(f"{kernel.name}: {wrong}", kernel=kernel.name, M=task.M, N=task.N, K=task.K)
     workspace = (np.zeros(count, dtype) for dtype, count in kernel.workspace(**values))
-    job = KernelLaunch(kernel, values, (*task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), *workspace), (OUTPUT,),
+    job = KernelLaunch(kernel, values, (*task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), *workspace),
+                       (OUTPUT_WITH_MAPS if kernel.boxes else OUTPUT,),
                        kernel.grid(task.M, task.N, **values), kernel.block(**values))
     done = execute(job, backend=backend, racecheck=racecheck, trace=trace, counters=counters, device=device,
                    warp_order=warp_order, progress=progress)
