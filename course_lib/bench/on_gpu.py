@@ -12,6 +12,7 @@ from course_lib.bench.tasks import Task
 from course_lib.errors import CourseError
 from course_lib.gpu import Timing
 from course_lib.kernels import Kernel, get
+from course_lib.model.number_formats import to_bf16
 from course_lib.run.accuracy import Mismatch, mismatch, tolerance
 from course_lib.run.copies import needed
 from course_lib.run.types import Array
@@ -122,6 +123,8 @@ def _product(task: Task, kernel: Kernel) -> Prepared:
     transposed = [bool(task.parameters.get(name)) != (kernel.layout == "column") for name in ("TRANSA", "TRANSB")]
     A, B = (x.T.copy() if transpose else x for x, transpose in zip((there.A, there.B), transposed, strict=True))
     C = _empty(*((N, M) if kernel.layout == "column" else (M, N)), task.dtype)
+    if kernel.stored:
+        A, B = (gpu.to_device(to_bf16(gpu.to_host(x))) for x in (A, B))
     lda, ldb, ldc = (np.int32(x.shape[1]) for x in (A, B, C))
     real = np.dtype(task.dtype).type
     if task.kind == "multiply":

@@ -35,7 +35,8 @@ CHIEN = tuple(name for name, kernel in KERNELS.items() if kernel.path.stem.start
 RACE = ("sgemm_stream_k", "dgemm_stream_k")          # recorded beside cuBLAS by `race`
 STAGES = ("dgemm_mma", "dgemm_stages")               # and by `stages`
 CLIMB = tuple(RUNGS)                                 # and by `python -m tools record rungs`
-TENSOR = tuple(name for name, kernel in KERNELS.items() if kernel.inputs)
+TENSOR = tuple(name for name, kernel in KERNELS.items() if kernel.inputs and not kernel.stored)
+STORED = tuple(name for name, kernel in KERNELS.items() if kernel.stored)      # bfloat16 in memory
 MXV = tuple(name for name, kernel in ALL.items() if kernel.kind == "vectors")
 ACTIVE = (1024, 512, 384, 320, 256, 192)      # threads an SM: Chien's, and as many again
 WARPS = tuple(range(4, 33, 4))
@@ -252,7 +253,8 @@ def everything(budget_s: float = 0.15) -> dict[str, list[Task]]:
     """Return what is recorded on a GPU, most wanted first: name of the file in course_lib/data to its tasks."""
     how: dict[str, Any] = {"backend": "gpu", "budget_s": budget_s}
     up_to_4096 = POWERS[:-1]
-    others = tuple(name for name in KERNELS if name not in (*LADDER, *AHEAD, *WANG, *NEXT, *CHIEN, *TENSOR, *RACE, *STAGES, *CLIMB))
+    elsewhere = (*LADDER, *AHEAD, *WANG, *NEXT, *CHIEN, *TENSOR, *STORED, *RACE, *STAGES, *CLIMB)
+    others = tuple(name for name in KERNELS if name not in elsewhere)
     return {
         "ladder": ladder(**how),
         "wang": wang(**how) + wang((4096, 8192), **how),

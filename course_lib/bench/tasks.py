@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.data import Record
 from course_lib.errors import CourseError
-from course_lib.kernels import CPU_KERNELS, Kernel, cpu_kernel, get
+from course_lib.kernels import CPU_KERNELS, KERNELS, Kernel, cpu_kernel, get
 from course_lib.run import choose_backend
 
 Identity: TypeAlias = tuple[Any, ...]        # `Record.identity`
@@ -74,7 +76,8 @@ class Task:
     def bytes(self) -> int:
         """Return the bytes that must be read and written at least: every operand once, the result once."""
         M, N, K, size = self.M, self.N, self.K, SIZES[self.dtype]
-        product = size * (M * K + K * N + M * N)
+        factor = np.dtype(KERNELS[self.kernel].factor_dtype).itemsize if self.kernel in KERNELS else size
+        product = factor * (M * K + K * N) + size * M * N
         return {"product": product, "multiply": product, "sum": 2 * size * M * N, "transpose": 2 * size * M * N,
                 "copy": 2 * size * M * N, "gather": 2 * size * N,
                 "vectors": size * N * (self.parameters.get("M", 0) + self.parameters.get("N", 0))}[self.kind]

@@ -37,13 +37,14 @@ def task_of(kernel: Kernel, values: dict[str, int], *, whole_tiles: bool = False
     Raises
     ------
     CourseError
-        For a kernel that computes neither a row-major product nor a transposition, or one whose blocks ask for memory at launch.
+        For a kernel that computes neither a row-major product nor a transposition, one whose blocks ask for memory at launch, or one whose
+        factors are stored as bfloat16.
     """
     if kernel.kind == "transpose":
         return CheckTask(Transpose(), transpose.whole_tile_cases if whole_tiles else transpose.all_cases, transpose.gate_case, dict(values),
                     lambda case: (case.rows, case.cols, 1), "out", lambda case: case.rows + case.pad, reuses=False)
     plain = (kernel.kind, kernel.layout) == ("product", "row") and not values.get("TRANSA") and not values.get("TRANSB")
-    if not plain or kernel.dynamic_of(values):
+    if not plain or kernel.stored or kernel.dynamic_of(values):
         raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C, row-major, are, and those "
                           "that transpose a matrix", kernel=kernel.name)
     cases = products.whole_tile_cases if whole_tiles else products.all_cases

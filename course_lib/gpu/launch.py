@@ -118,8 +118,8 @@ def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, ar
     import cupy
 
     try:
-        there = {id(a): cupy.asarray(a) for a in host_arrays(args)}
-        on_device = [by_value(a, there) if isinstance(a, TensorMap) else there.get(id(a), a) for a in args]
+        there = {id(a): place(a) for a in host_arrays(args)}
+        on_device = arguments(args, there)
         function = prepare_function(compiled, entry, dynamic_shared, constants)
         function(triple(grid), triple(block), tuple(on_device), shared_mem=dynamic_shared)
         cupy.cuda.get_current_stream().synchronize()
@@ -137,12 +137,26 @@ def host_arrays(args: Sequence[Any]) -> list[np.ndarray]:
     return [a for a in arrays if isinstance(a, np.ndarray)]
 
 
-def by_value(given: TensorMap, there: Mapping[int, Any]) -> np.ndarray:
-    """Return a tensor map's bytes for the array's place on the device, as CuPy passes them by value: one element of 128 bytes."""
-    array = there.get(id(given.array), given.array)
-    if array.strides != given.array.strides:
-        raise GpuError("A NumPy array whose rows lie apart loses its gaps on the way to the GPU: make the TensorMap from a CuPy array.")
-    return np.frombuffer(given.encode(array.data.ptr), f"V{MAP_BYTES}")
+def place(array: np.ndarray) -> Any:
+    """Return a copy of a NumPy array on the device, with the gaps that lie between its rows."""
+    import cupy
+
+    if array.flags.forc or min(array.strides) < 0:
+        return cupy.array(array)
+    low, high = np.lib.array_utils.byte_bounds(array)
+    room = cupy.zeros(high - low, np.uint8)
+    there = cupy.ndarray(array.shape, array.dtype, room.data, strides=array.strides)
+    there[...] = cupy.asarray(array)
+    return there
+
+
+def arguments(args: Sequence[Any], there: Mapping[int, Any]) -> tuple[Any, ...]:
+    """Return the arguments as CuPy takes them: arrays from `there`, by the id of NumPy's, and tensor maps as 128 bytes by value."""
+    def on_device(given):
+        if not isinstance(given, TensorMap):
+            return there.get(id(given), given)
+        return np.frombuffer(given.encode(there.get(id(given.array), given.array).data.ptr), f"V{MAP_BYTES}")
+    return tuple(map(on_device, args))
 
 
 def prepare_function(compiled: "Compiled | bytes", entry: str, dynamic_shared: int,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from course_lib.gpu.launch import CUDA_ERRORS, Size, explain, prepare_function, triple
+from course_lib.gpu.launch import CUDA_ERRORS, Size, arguments, explain, host_arrays, place, prepare_function, triple
 
 if TYPE_CHECKING:
     from course_lib.toolchain import Compiled
@@ -101,10 +101,8 @@ def time_kernel(compiled: "Compiled | bytes", entry: str, grid: Size, block: Siz
     -------
     Per launch.
     """
-    import cupy
-
     try:
-        on_device = tuple(cupy.array(a) if isinstance(a, np.ndarray) else a for a in args)
+        on_device = arguments(args, {id(a): place(a) for a in host_arrays(args)})
         function = prepare_function(compiled, entry, dynamic_shared, constants)
         return time_call(lambda stream: function(triple(grid), triple(block), on_device, shared_mem=dynamic_shared),
                          repeats=repeats, warmup=warmup, budget_s=budget_s, cold=cold)

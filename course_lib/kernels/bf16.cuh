@@ -1,6 +1,6 @@
 // bf16.cuh -- matrices of bfloat16 in shared memory, and the tensor cores' product of them
 //
-// Used by   sgemm_bf16.cu, sgemm_split.cu; compute capability 8.0 and up
+// Used by   sgemm_bf16.cu, sgemm_split.cu, sbgemm_mma.cu, sbgemm_stages.cu; compute capability 8.0 and up
 #pragma once
 // Where an element is in a tile with rows of WIDTH elements: pieces of 16 bytes change places, so that 8 rows of one column lie in 8
 // different quarters of the banks (4 each); 128 bytes of neighbours still fill all 32.

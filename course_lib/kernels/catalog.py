@@ -1,11 +1,11 @@
 """The catalog of all kernels: `get(name)` finds one, `KERNELS` holds those that multiply matrices, `ALL` every one."""
 
 from course_lib.errors import CourseError
-from course_lib.kernels import chien, copies, dmma, ladder, micro, mxv, stages, tensor, wang, wong
+from course_lib.kernels import bf16, chien, copies, dmma, ladder, micro, mxv, stages, tensor, wang, wong
 from course_lib.kernels.cpu import CPU_KERNELS
 from course_lib.kernels.kernel import Kernel, close_names, find_named
 
-FAMILIES = (ladder, wang, wong, chien, tensor, dmma, stages, mxv, copies, micro)
+FAMILIES = (ladder, wang, wong, chien, tensor, bf16, dmma, stages, mxv, copies, micro)
 ALL = {kernel.name: kernel for family in FAMILIES for kernel in family.kernels()}
 KERNELS = {name: kernel for name, kernel in ALL.items() if kernel.kind == "product"}
 

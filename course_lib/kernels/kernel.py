@@ -14,7 +14,8 @@ from course_lib.kernels.parameters import Parameter, Rule, check_grid
 FOLDER = Path(__file__).parent
 Named = TypeVar("Named")
 REALS = {"float32": "float", "float64": "double"}
-FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16"}     # what a kernel multiplies, by `Kernel.inputs`
+STORED = {"": "", "bf16": "uint16", "bf16x3": "uint16"}        # NumPy's type of the elements of A and B, by `Kernel.stored`; "" is `Kernel.dtype`
+FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16", "bf16x3 by 64": "bfloat16"}     # what a kernel multiplies, by `Kernel.inputs`
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -97,6 +98,13 @@ class Kernel(Configurable):
         Parameters that reach the compiler with -D; the others only shape the block.
     dtype
         Element type of A, B and C.
+    stored
+        The format in which A and B are stored, where it is another: "bf16". NumPy holds them as bits, bfloat16 as uint16
+        (`to_bf16` makes them), and the kernel gets `const unsigned short*`. "bf16x3": three matrices of bfloat16, one behind the other, whose
+        sum is the matrix.
+    boxes
+        Where a kernel fetches A and B by tensor maps, with which it gets neither pointers nor lda and ldb: rows and columns of the boxes
+        of A, and of B. Rows of a box have 128 bytes, which are swizzled.
     kind
         What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C),
         "vectors" (one matrix times many vectors), "gather" (a strided copy), or "micro" (a microbenchmark: readings of the clock).
@@ -112,7 +120,7 @@ class Kernel(Configurable):
         Macros that are not called like their parameter (bx: BX).
     inputs
         To what A and B are rounded before they are multiplied: "" (not at all), "tf32", "bf16", or "bf16x3" (split into three
-        bfloat16). With it the sums are a tensor core's; `course_lib.run.accuracy` says what that costs.
+        bfloat16), "bf16x3 by 64" where a tensor core adds up 64 terms, and not 16, before they are added in float32. With it the sums are a tensor core's; `course_lib.run.accuracy` says what that costs.
     needs
         The first compute capability that can run it.
     dynamic_of
@@ -136,6 +144,8 @@ class Kernel(Configurable):
     grid_of: Callable[..., tuple[int, int, int]] = field(repr=False)
     shared_of: Callable[[Mapping[str, int]], int] = field(repr=False, default=_nothing)
     dtype: str = "float32"
+    stored: str = ""
+    boxes: tuple[tuple[int, int], tuple[int, int]] | None = None
     kind: str = "product"
     layout: str = "row"
     sizes_of: Callable[..., str | None] = field(repr=False, default=lambda M, N, K, p: None)
@@ -166,6 +176,16 @@ class Kernel(Configurable):
     def file_name(self) -> str:
         """Return the name that the compiler's messages and line tables give the text."""
         return self.path.name if self.path else f"{self.name}.cu"
+
+    @property
+    def factor_dtype(self) -> str:
+        """Return NumPy's type of the elements of A and B.
+
+        >>> from course_lib.kernels import get
+        >>> get("sgemm_bf16").factor_dtype, get("sbgemm_mma").factor_dtype
+        ('float32', 'uint16')
+        """
+        return STORED[self.stored] or self.dtype
 
     @property
     def tensor_cores(self) -> bool:

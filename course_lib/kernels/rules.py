@@ -197,17 +197,20 @@ def warp_rule() -> Rule:
     return Rule("WM/TM * WN/TN == 32", WHY_WARP, holds, says)
 
 
-def even_loads_rule(threads: Callable[[Mapping[str, int]], int] = _warp_threads) -> Rule:
-    """Return the rule that all threads of a block load as many vectors of both tiles; `threads`: parameters -> how many there are."""
+def even_loads_rule(threads: Callable[[Mapping[str, int]], int] = _warp_threads, vector: int = 4) -> Rule:
+    """Return the rule that all threads of a block load as many vectors of both tiles: four floats each, or eight bfloat16.
+
+    `threads`: parameters -> how many there are.
+    """
 
     def holds(p):
-        return all(p[side] * p["BK"] % (4 * max(threads(p), 1)) == 0 for side in ("BM", "BN"))
+        return all(p[side] * p["BK"] % (vector * max(threads(p), 1)) == 0 for side in ("BM", "BN"))
 
     def says(p):
-        return (f"tiles of {p['BM']} × {p['BK']} and {p['BK']} × {p['BN']} floats cannot be shared out among {threads(p)} threads "
-                "in vectors of 4: take a larger BK")
+        return (f"tiles of {p['BM']} × {p['BK']} and {p['BK']} × {p['BN']} {'floats' if vector == 4 else 'bfloat16'} cannot be shared out "
+                f"among {threads(p)} threads in vectors of {vector}: take a larger BK")
 
-    return Rule("BM * BK and BK * BN % (4 * threads) == 0", WHY_WHOLE, holds, says)
+    return Rule(f"BM * BK and BK * BN % ({vector} * threads) == 0", WHY_WHOLE, holds, says)
 
 
 def warps_rule() -> Rule:

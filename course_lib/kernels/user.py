@@ -15,6 +15,7 @@ SGEMM = ("int M", "int N", "int K", "float alpha", "const float* A", "int lda",
          "const float* B", "int ldb", "float beta", "float* C", "int ldc")
 SIGNATURE = ", ".join(SGEMM)
 DGEMM = tuple(argument.replace("float", "double") for argument in SGEMM)
+SBGEMM = tuple(argument.replace("const float", "const unsigned short") for argument in SGEMM)      # A and B bfloat16
 MOVES = ("int rows", "int cols", "const float* in", "int ld_in", "float* out", "int ld_out")       # of one like transpose
 VECTORS = ("int S", "const float* in", "float* out")         # of a kernel like the mxv kernels
 
@@ -82,7 +83,8 @@ class UserKernel(Kernel):
         text, path = _read(source)
         bare = _COMMENT.sub(_blank, text)
         base = get(like or _resembles(bare))
-        takes = takes or {"vectors": VECTORS, "transpose": MOVES}.get(base.kind, DGEMM if base.dtype == "float64" else SGEMM)
+        product = SBGEMM if base.stored == "bf16" else DGEMM if base.dtype == "float64" else SGEMM
+        takes = takes or {"vectors": VECTORS, "transpose": MOVES}.get(base.kind, product)
         name, parameters = _find_entry(bare, entry, takes)
         _check_signature(name, parameters, takes)
         written = written_values(text)

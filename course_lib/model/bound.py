@@ -258,18 +258,22 @@ def l1_wavefronts(addresses: ArrayLike, width: int = 4) -> int:
     return int(np.bincount(words % BANKS, minlength=BANKS).max()) if words.size else 0
 
 
-def product_sectors(rows: float, cols: float, M: int, N: int, K: int, element_bytes: int = 4) -> tuple[float, float]:
+def product_sectors(rows: float, cols: float, M: int, N: int, K: int, element_bytes: int = 4,
+                    factor_bytes: int = 0) -> tuple[float, float]:
     """Return (block_sectors, launch_sectors) of C = A B with tiles of rows × cols of C, beta 0: analytic.
 
     A block touches its rows of A, its columns of B and its tile of C once, whatever it does in between; a launch each matrix.
     Edges of tiles are taken to lie on sectors, as they do for tiles of 8 floats or 4 doubles and matrices of that many.
+    `factor_bytes`: of an element of A and B, where they have another type than C.
 
     Source: counting; held to traces of the simulator by its test.
 
     >>> product_sectors(16, 16, 64, 64, 64)
     (4608.0, 1536.0)
+    >>> product_sectors(16, 16, 64, 64, 64, factor_bytes=2)
+    (2560.0, 1024.0)
     """
-    per_sector = SECTOR_BYTES / element_bytes
+    per_sector, factors = SECTOR_BYTES / element_bytes, SECTOR_BYTES / (factor_bytes or element_bytes)
     blocks = math.ceil(M / rows) * math.ceil(N / cols)
-    inside = rows * K + K * max(cols, per_sector) + rows * max(cols, per_sector)
-    return blocks * inside / per_sector, (M * K + K * N + M * N) / per_sector
+    inside = (rows * K + K * max(cols, factors)) / factors + rows * max(cols, per_sector) / per_sector
+    return blocks * inside, (M * K + K * N) / factors + M * N / per_sector

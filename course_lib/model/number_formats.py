@@ -1,4 +1,4 @@
-"""What the short number formats of tensor cores keep of a float32: TF32, bfloat16, and bfloat16 in three parts."""
+"""What the short number formats of tensor cores keep of a float32: TF32, bfloat16, and bfloat16 in three parts; bfloat16 as bits."""
 
 from dataclasses import dataclass
 
@@ -27,6 +27,7 @@ class NumberFormat:
 
 
 FORMATS = {"float32": NumberFormat("float32", 23), "tf32": NumberFormat("TF32", 10), "bf16": NumberFormat("bfloat16", 7)}
+QUIET_NAN = np.uint16(0x7FC0)         # in bfloat16
 AWAY = ("tf32",)           # what cvt.rna rounds a tie to: away from zero; cvt.rn goes to the even neighbour
 
 
@@ -66,6 +67,61 @@ def round_to(x: ArrayLike, name: str, cut: bool = False) -> NDArray[np.float32]:
     more = 0 if cut else half if name in AWAY else half - np.uint32(1) + (pattern >> np.uint32(FORMATS[name].dropped) & np.uint32(1))
     nearest = ((pattern + more) & ~np.uint32(low)).view(np.float32)
     return np.where(np.isfinite(x), nearest, x)
+
+
+def to_bf16(x: ArrayLike) -> NDArray[np.uint16]:
+    """Round numbers to bfloat16 and return their bits, 16 for each: NumPy has no such type, so an array of them is one of uint16.
+
+    They are rounded to the nearest bfloat16, ties to the even neighbour, and beyond 2^127 (2 - 2^-8) to infinity. NaN becomes a quiet NaN
+    of the same sign.
+
+    Parameters
+    ----------
+    x
+        float32; other numbers are rounded to float32 first.
+
+    Returns
+    -------
+    Of the shape of x.
+
+    Source: "PTX ISA", cvt.rn.bf16x2.f32; held to the simulator's instruction.
+
+    >>> [f"{bits:#06x}" for bits in to_bf16([1, -2, 1 / 3, float("nan")])]
+    ['0x3f80', '0xc000', '0x3eab', '0x7fc0']
+    """
+    x = np.asarray(x, np.float32)
+    pattern = round_to(x, "bf16").view(np.uint32) >> np.uint32(16)
+    return np.where(np.isnan(x), pattern & np.uint32(0x8000) | QUIET_NAN, pattern).astype(np.uint16)
+
+
+def from_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
+    """Return the numbers of which an array of uint16 holds the bfloat16 bits; nothing is rounded.
+
+    Raises
+    ------
+    InputError, a ValueError
+        For an array of another type.
+
+    >>> from_bf16(to_bf16([1 / 3, 257])).tolist()
+    [0.333984375, 256.0]
+    """
+    bits = np.asarray(bits)
+    if bits.dtype != np.uint16:
+        raise InputError(f"the bits of bfloat16 are uint16, not {bits.dtype}: make them with to_bf16")
+    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def bf16_parts(x: ArrayLike) -> NDArray[np.uint16]:
+    """Return the bits of three bfloat16 whose sum is x, as `parts` finds them, along a first axis of three.
+
+    An infinity or a NaN stands in the first part, and the others are 0.
+
+    >>> bf16_parts([1.0, np.inf]).tolist()
+    [[16256, 32640], [0, 0], [0, 0]]
+    """
+    x = np.asarray(x, np.float32)
+    first, *rest = parts(np.where(np.isfinite(x), x, 0))
+    return np.stack([to_bf16(part) for part in (np.where(np.isfinite(x), first, x), *rest)])
 
 
 def parts(x: ArrayLike, count: int = 3, cut: bool = False) -> tuple[NDArray[np.float32], ...]:

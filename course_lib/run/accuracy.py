@@ -24,6 +24,8 @@ K terms lose K u and the K/4 results 2u each: (1.5 K + 2) u in all, and two roun
 "At least 4 products" and "24 bits" hold for Ampere, on later chips there are more of both (Fasi, Higham, Mikaitis, Pranesh, Numerical
 behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021; for Hopper arXiv:2511.10909, which the simulator follows).
 
+Where A and B are stored as bfloat16, they are what is given (arrays of uint16, its bits), and nothing is rounded: v = 0.
+
 A float split into three bfloat16 ("bf16x3") is their sum exactly (below 2**-106 nearly): x1 is at most 2**-8 of x, x2 at most 2**-17.
 Left out are x1 y2, x2 y1 and x2 y2: 1.001 u. Tensor cores add 16 terms at a time, which loses (1.5 min(K, 16) + 2) u, 1.6 % more with
 the smaller products among them; those, at most 1/127 of all and five times added to, cost 1.1 u. The ceil(K / 16) sums
@@ -31,16 +33,17 @@ are added in float32, which rounds all but the first time, and alpha and beta co
 
     s = r u / (1 - r u),      r = 1.5 min(K, 16) + ceil(K / 16) + 6
 
-which from K = 31 on is less than float32's own K + 2.
+which from K = 31 on is less than float32's own K + 2. Where 64 terms are added up before ("bf16x3 by 64"), 64 takes the place of 16.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from course_lib.errors import CourseError
+from course_lib.model.number_formats import from_bf16
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,14 @@ class InputRounding:
 
 
 INPUTS = {"": InputRounding(0.0, 0.0, 1.0), "tf32": InputRounding(2.0**-11, 2.0**-126, 1.5), "bf16": InputRounding(2.0**-8, 2.0**-126, 1.5),
-          "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16)}
+          "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16), "bf16x3 by 64": InputRounding(0.0, 2.0**-106, 1 / 64)}
+TERMS = {"bf16x3": 16, "bf16x3 by 64": 64}         # that a tensor core adds up before they are added in float32
 
 
-def tolerance(K: int, dtype: DTypeLike = np.float32, inputs: str = "") -> float:
+def tolerance(K: int, dtype: DTypeLike = np.float32, inputs: str = "", stored: bool = False) -> float:
     """Return the bound g above: error allowed, relative to the sum of the absolute values of all terms.
+
+    `stored`: A and B have the format `inputs` already, so that only sums are rounded.
 
     Raises
     ------
@@ -70,7 +76,7 @@ def tolerance(K: int, dtype: DTypeLike = np.float32, inputs: str = "") -> float:
     >>> f"{tolerance(1000):.2e}", f"{tolerance(1000, inputs='tf32'):.2e}", f"{tolerance(1000, inputs='bf16x3'):.2e}"
     ('5.97e-05', '1.07e-03', '5.54e-06')
     """
-    kind = _kind(inputs)
+    kind = _kind(inputs, stored)
     u = float(np.finfo(dtype).eps) / 2
     count = roundings(K, inputs)
     if not count * u < 0.5:
@@ -84,35 +90,50 @@ def roundings(K: int, inputs: str = "") -> float:
 
     >>> [[roundings(K, inputs) for K in (1, 16, 1024)] for inputs in ("", "tf32", "bf16x3")]
     [[3, 18, 1026], [5.5, 28.0, 1540.0], [8.5, 31.0, 94.0]]
+    >>> roundings(1024, "bf16x3 by 64")
+    118.0
     """
     _kind(inputs)
     if not inputs:
         return K + 2
-    return 1.5 * K + 4 if inputs != "bf16x3" else 1.5 * min(K, 16) + math.ceil(K / 16) + 6
+    together = TERMS.get(inputs)
+    return 1.5 * min(K, together) + math.ceil(K / together) + 6 if together else 1.5 * K + 4
 
 
-def _kind(inputs: str) -> InputRounding:
+def _kind(inputs: str, stored: bool = False) -> InputRounding:
     if inputs not in INPUTS:
         raise CourseError(f"inputs is {inputs!r}, but a kernel multiplies {', '.join(repr(name) for name in INPUTS)}", inputs=inputs)
-    return INPUTS[inputs]
+    return replace(INPUTS[inputs], unit=0.0, least=0.0) if stored else INPUTS[inputs]
+
+
+def _stored(X: ArrayLike) -> bool:
+    """Return whether a matrix is given as the bits of bfloat16."""
+    return np.asarray(X).dtype == np.uint16
+
+
+def _numbers(X: ArrayLike) -> NDArray[np.floating]:
+    """Return a matrix as numbers."""
+    return from_bf16(np.asarray(X)) if _stored(X) else np.asarray(X)
 
 
 def reference(A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, alpha: float = 1.0, beta: float = 0.0) -> NDArray[np.float64]:
     """Compute alpha A B + beta C in float64; alpha and beta are rounded to the type of A, C is not read when beta is 0.
+
+    Arrays of uint16 are the bits of bfloat16.
 
     Returns
     -------
     (M, N) float64 array
     """
     real = _type(A).type
-    product = float(real(alpha)) * (np.asarray(A, np.float64) @ np.asarray(B, np.float64))
+    product = float(real(alpha)) * (_numbers(A).astype(np.float64) @ _numbers(B).astype(np.float64))
     return product if beta == 0 else product + float(real(beta)) * np.asarray(C, np.float64)
 
 
 def limit(A: ArrayLike, inputs: str = "") -> float:
     """Return the error that `mismatch` allows, relative to the sum of the absolute values of all terms, for a product with A."""
     K = np.shape(A)[1]
-    return tolerance(K, _type(A), inputs) + tolerance(K, np.float64)
+    return tolerance(K, _type(A), inputs, _stored(A)) + tolerance(K, np.float64)
 
 
 def _type(A: ArrayLike) -> np.dtype:
@@ -126,8 +147,8 @@ def magnitude(A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, alpha: flo
 
     With `inputs`, elements so small that rounding them costs more than its share count as the least that does not.
     """
-    tiny, least = float(np.finfo(_type(A)).tiny), _kind(inputs).least
-    a, b = (np.where(x == 0, x, np.maximum(x, x.dtype.type(least))) for x in (np.abs(np.asarray(A)), np.abs(np.asarray(B))))
+    tiny, least = float(np.finfo(_type(A)).tiny), _kind(inputs, _stored(A)).least
+    a, b = (np.where(x == 0, x, np.maximum(x, x.dtype.type(least))) for x in (np.abs(_numbers(A)), np.abs(_numbers(B))))
     size = reference(a, b, None if C is None else np.abs(C), abs(alpha), abs(beta))
     return size + a.shape[1] * tiny * (4 if inputs else 1)     # products below this lose digits of their own; in a split there are six
 

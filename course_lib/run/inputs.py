@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 
 from course_lib import gpu
 from course_lib.errors import CourseError
+from course_lib.kernels.kernel import ceil_div
+from course_lib.model.number_formats import QUIET_NAN, bf16_parts, to_bf16
 from course_lib.run.types import Argument, Array
+from course_lib.tensor_maps import TensorMap
 from course_lib.unwritten import is_unwritten, missing
 
 MOST_ELEMENTS = 2**31 - 1      # the kernels index a matrix with int
+WHOLE_ROWS, PAIRS = 8, 2       # elements of which rows are multiples where tensor maps fetch them, and where C is stored in pairs
+Boxes = tuple[tuple[int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,8 @@ class Matrix:
         Leading dimension: elements from the start of one row to the start of the next.
     buffer
         (rows - 1) * ld + cols elements; those between the rows are NaN, so that a kernel which reads them is found out.
+    parts
+        Matrices of which this one is the sum, where a kernel wants it so; they lie one behind the other, each in rows * ld elements.
     """
 
     name: str
@@ -33,12 +40,19 @@ class Matrix:
     cols: int
     ld: int
     buffer: np.ndarray
+    parts: int = 1
 
     def view(self, buffer: np.ndarray | None = None) -> np.ndarray:
         """Return the rows × cols elements of a buffer laid out like this one."""
         buffer = self.buffer if buffer is None else buffer
         step = buffer.itemsize
-        return np.lib.stride_tricks.as_strided(buffer, (self.rows, self.cols), (self.ld * step, step))
+        several = self.parts > 1
+        return np.lib.stride_tricks.as_strided(buffer, ((self.parts,) if several else ()) + (self.rows, self.cols),
+                                               ((self.rows * self.ld * step,) if several else ()) + (self.ld * step, step))
+
+    def map(self, buffer: np.ndarray, box: tuple[int, int]) -> TensorMap:
+        """Return the tensor map of a buffer of bfloat16 laid out like this one; a box is taken of all parts."""
+        return TensorMap(self.view(buffer), ((self.parts,) if self.parts > 1 else ()) + box, swizzle=128, promotion=128, element="bf16")
 
     def stray(self, buffer: np.ndarray) -> int:
         """Count the elements between the rows that are no longer NaN."""
@@ -65,15 +79,19 @@ class Problem:
     beta: np.floating
     cupy: bool
     column: bool = False
+    boxes: Boxes | None = None
 
     def arguments(self, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> tuple[Argument, ...]:
-        """Return SGEMM's arguments, in order, for three buffers."""
+        """Return SGEMM's arguments, in order, for three buffers; with boxes a tensor map stands for a matrix and its leading dimension."""
+        if self.boxes:
+            maps = self.A.map(A, self.boxes[0]), self.B.map(B, self.boxes[1])
+            return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, *maps, self.beta, C, np.int32(self.C.ld))
         return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, A, np.int32(self.A.ld),
                 B, np.int32(self.B.ld), self.beta, C, np.int32(self.C.ld))
 
 
 def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta: float = 0.0, dtype: str = "float32",
-            transposed: tuple[bool, bool] = (False, False), layout: str = "row") -> Problem:
+            transposed: tuple[bool, bool] = (False, False), layout: str = "row", stored: str = "", boxes: Boxes | None = None) -> Problem:
     """Check matrices and numbers, and copy them into buffers of the device's layout.
 
     Parameters
@@ -86,6 +104,10 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
         Whether A is given transposed, as (K, M), and B as (N, K).
     layout
         How the kernel wants them, "row" or "column"; a matrix that is not laid out so is copied.
+    stored
+        `Kernel.stored`: the format in which the kernel wants A and B. They are given as its bits, or in float32 and rounded here.
+    boxes
+        `Kernel.boxes`: where a kernel wants tensor maps, rows of A and B are made multiples of 16 bytes, and those of C of 8.
 
     Returns
     -------
@@ -100,7 +122,7 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     named = {"A": A, "B": B} | ({} if C is None else {"C": C})
     column = layout == "column"
     for name, array in named.items():
-        _check_kind(name, array, np.dtype(dtype))
+        _check_kind(name, array, np.dtype(dtype), stored if name in "AB" else "")
         named[name] = by_columns(array).T if column else array
         _check_strides(name, named[name])
     (M, K), (inner, N) = (array.shape[::-1] if transpose else array.shape for array, transpose in zip((A, B), transposed, strict=True))
@@ -115,11 +137,13 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     if C is None:
         rows, cols = (N, M) if column else (M, N)
         _check_size("C", rows, cols, cols)
-        result = Matrix("C", rows, cols, cols, np.full(M * N, np.nan, dtype))
+        ld = ceil_div(cols, PAIRS) * PAIRS if boxes else cols
+        result = Matrix("C", rows, cols, ld, np.full((rows - 1) * ld + cols, np.nan, dtype))
     else:
-        result = matrix("C", named["C"])
+        result = matrix("C", named["C"], multiple=PAIRS if boxes else 1)
     cupy = any(map(gpu.is_cupy, named.values()))
-    return Problem(M, N, K, matrix("A", named["A"]), matrix("B", named["B"]), result, factor, addend, cupy, column)
+    factors = (matrix(name, named[name], stored, WHOLE_ROWS if boxes else 1) for name in "AB")
+    return Problem(M, N, K, *factors, result, factor, addend, cupy, column, boxes)
 
 
 def by_columns(array: Array) -> Array:
@@ -136,13 +160,16 @@ def check_array(name: str, array: Array, dtype: np.dtype) -> None:
     _check_strides(name, array)
 
 
-def _check_kind(name: str, array: Array, dtype: np.dtype) -> None:
+def _check_kind(name: str, array: Array, dtype: np.dtype, stored: str = "") -> None:
     if is_unwritten(array):
         raise missing(array)
     if not isinstance(array, np.ndarray) and not gpu.is_cupy(array):
         raise CourseError(f"{name} is a {type(array).__name__}, not a NumPy or CuPy array: "
                           f"make one with np.array({name}, dtype=np.{dtype})")
-    if array.dtype != dtype:
+    if stored == "bf16" and array.dtype not in (dtype, np.uint16):
+        raise CourseError(f"{name} is {array.dtype}, but this kernel multiplies bfloat16: give float32, which is rounded to it, or its "
+                          f"bits as uint16, to_bf16({name})")
+    if stored != "bf16" and array.dtype != dtype:
         raise CourseError(f"{name} is {array.dtype}, but this kernel computes in {dtype}: "
                           f"convert it with {name}.astype(np.{dtype})")
     if array.ndim != 2:
@@ -187,12 +214,18 @@ def contiguous(name: str, array: Any, dimensions: int) -> NDArray[np.float32]:
     return np.ascontiguousarray(array)
 
 
-def matrix(name: str, array: Array) -> Matrix:
-    """Return a matrix in a buffer of the device's layout; what lies between its rows becomes NaN."""
-    (rows, cols), ld = array.shape, _leading(array)
-    buffer = np.full((rows - 1) * ld + cols, np.nan, array.dtype)
-    made = Matrix(name, rows, cols, ld, buffer)
-    made.view()[...] = gpu.to_host(array)
+def matrix(name: str, array: Array, stored: str = "", multiple: int = 1) -> Matrix:
+    """Return a matrix in a buffer of the device's layout, in the format `stored`; what lies between its rows becomes NaN.
+
+    `multiple`: elements of which the leading dimension is a multiple, made larger where it must be.
+    """
+    (rows, cols), ld, values = array.shape, ceil_div(_leading(array), multiple) * multiple, gpu.to_host(array)
+    parts = 3 if stored == "bf16x3" else 1
+    if stored and values.dtype != np.uint16:
+        values = to_bf16(values) if parts == 1 else bf16_parts(values)
+    buffer = np.full((parts * rows - 1) * ld + cols, QUIET_NAN if stored else np.nan, values.dtype)
+    made = Matrix(name, rows, cols, ld, buffer, parts)
+    made.view()[...] = values
     return made
 
 

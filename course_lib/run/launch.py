@@ -140,7 +140,7 @@ def _simulate(job: KernelLaunch, arch: str, **options: Any) -> tuple[simt.Report
 
 def _measure(job: KernelLaunch, compiled: Compiled) -> tuple[Timing, tuple[np.ndarray, ...]]:
     """Return the time on the GPU, and the arrays after a launch of its own."""
-    arguments = [gpu.to_device(a) if getattr(a, "ndim", 0) else a for a in _fresh(job)]
+    arguments = [gpu.to_device(a) if isinstance(a, np.ndarray) else a for a in _fresh(job)]
     shape = (compiled, job.kernel.entry, job.grid, job.block, arguments)
     more: dict[str, Any] = {"constants": job.constants, "dynamic_shared": job.kernel.dynamic_bytes(**job.values)}
     gpu.launch(*shape, **more)

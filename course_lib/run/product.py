@@ -13,7 +13,7 @@ from course_lib.run.launch import KernelLaunch, execute
 from course_lib.run.result import RunResult
 from course_lib.run.types import Array, KernelLike, Progress, TracedWarps
 
-OUTPUT = 9     # C among SGEMM's arguments
+OUTPUT, OUTPUT_WITH_MAPS = 9, 7     # C among SGEMM's arguments
 
 
 def run(kernel: KernelLike, A: Array, B: Array, C: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
@@ -28,7 +28,8 @@ def run(kernel: KernelLike, A: Array, B: Array, C: Array | None = None, *, alpha
     A, B, C
         (M, K), (K, N), (M, N) arrays of the kernel's element type, mostly float32, NumPy or CuPy;
         a kernel with TRANSA = 1 takes A as (K, M), with TRANSB = 1 B as (N, K).
-        A column-major kernel gets them by columns, copied where they are not.
+        A column-major kernel gets them by columns, copied where they are not. A kernel whose A and B are stored as bfloat16 takes their
+        bits as uint16, `to_bf16(A)`; from float32 they are rounded before it starts.
         Rows may be padded (slices of wider arrays): the kernel then gets their stride as lda, ldb, ldc, and NaN
         between the rows. The given C is not changed. Without C the answer starts as NaN, so that an element which
         the kernel forgets, or reads although beta is 0, shows.
@@ -60,12 +61,14 @@ def run(kernel: KernelLike, A: Array, B: Array, C: Array | None = None, *, alpha
     if kernel.kind != "product":
         raise CourseError(f"{kernel.name} does not multiply matrices; run_{kernel.kind} runs it", kernel=kernel.name)
     values = kernel.check(**parameters)
-    task = problem(A, B, C, alpha, beta, kernel.dtype, (bool(values.get("TRANSA")), bool(values.get("TRANSB"))), kernel.layout)
+    task = problem(A, B, C, alpha, beta, kernel.dtype, (bool(values.get("TRANSA")), bool(values.get("TRANSB"))), kernel.layout,
+                   kernel.stored, kernel.boxes)
     for wrong in (kernel.sizes_of(task.M, task.N, task.K, values), kernel.strides_of(task.A.ld, task.B.ld, task.C.ld, values)):
         if wrong:
             raise CourseError(f"{kernel.name}: {wrong}", kernel=kernel.name, M=task.M, N=task.N, K=task.K)
     workspace = (np.zeros(count, dtype) for dtype, count in kernel.workspace(**values))
-    job = KernelLaunch(kernel, values, (*task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), *workspace), (OUTPUT,),
+    job = KernelLaunch(kernel, values, (*task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), *workspace),
+                       (OUTPUT_WITH_MAPS if kernel.boxes else OUTPUT,),
                        kernel.grid(task.M, task.N, **values), kernel.block(**values))
     done = execute(job, backend=backend, racecheck=racecheck, trace=trace, counters=counters, device=device,
                    warp_order=warp_order, progress=progress)

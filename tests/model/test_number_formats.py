@@ -7,7 +7,7 @@ import pytest
 
 from course_lib import simt
 from course_lib.model import InputError
-from course_lib.model.number_formats import FORMATS, bits, parts, round_to
+from course_lib.model.number_formats import FORMATS, bits, from_bf16, parts, round_to, to_bf16
 
 CVT = r"""
 extern "C" __global__ void k(const float* x, unsigned* tf32, unsigned* bf16) {
@@ -96,3 +96,27 @@ def test_bits_are_written_from_the_sign_on():
 def test_a_format_that_nobody_knows():
     with pytest.raises(InputError, match="no format 'fp8'"):
         round_to(1.0, "fp8")
+
+
+def test_the_bits_of_bfloat16():
+    x = numbers()
+    assert np.array_equal(to_bf16(x).astype(np.uint32) << 16, round_to(x, "bf16").view(np.uint32))
+    assert np.array_equal(from_bf16(to_bf16(x)).view(np.uint32), round_to(x, "bf16").view(np.uint32))
+    every = np.arange(2**16, dtype=np.uint16)
+    there = from_bf16(every)
+    assert np.array_equal(to_bf16(there)[~np.isnan(there)], every[~np.isnan(there)])
+    assert np.array_equal(there.view(np.uint32), every.astype(np.uint32) << 16), "NaN too"
+
+
+def test_no_nan_becomes_infinity():
+    """Some differ from infinity in bits that bfloat16 does not have."""
+    for pattern in (0x7F800001, 0x7FC00000, 0x7FFFFFFF, 0xFF800001, 0xFF80FFFF):
+        nan = np.uint32([pattern]).view(np.float32)
+        assert to_bf16(nan) == [(pattern >> 31) << 15 | 0x7FC0]
+        assert np.isnan(from_bf16(to_bf16(nan)))
+    assert np.array_equal(to_bf16([np.inf, -np.inf, 3.4e38]), [0x7F80, 0xFF80, 0x7F80])
+
+
+def test_bits_of_another_type_are_refused():
+    with pytest.raises(InputError, match="the bits of bfloat16 are uint16, not float32: make them with to_bf16"):
+        from_bf16(np.float32([1]))

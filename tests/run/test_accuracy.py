@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.run.accuracy import magnitude, matches, max_error, mismatch, reference, tolerance
+from course_lib.model.number_formats import from_bf16, to_bf16
+from course_lib.run.accuracy import limit, magnitude, matches, max_error, mismatch, reference, tolerance
 
 GEN = np.random.default_rng(3)
 
@@ -96,3 +97,15 @@ def test_float32_cannot_add_ten_million_terms():
     with pytest.raises(CourseError, match="guarantee nothing"):
         tolerance(10_000_000)
     assert tolerance(10_000, np.float64) < 1e-11
+
+
+def test_stored_bfloat16_is_exact_and_only_its_sums_are_rounded():
+    A, B = to_bf16(f32(20, 64)), to_bf16(f32(64, 30))
+    exact = from_bf16(A).astype(float) @ from_bf16(B).astype(float)
+    assert np.array_equal(reference(A, B), exact)
+    assert limit(A, "bf16") == tolerance(64, inputs="bf16", stored=True) + tolerance(64, np.float64) < 1e-5
+    assert limit(from_bf16(A), "bf16") > 2**-8
+    assert matches(exact.astype(np.float32), A, B, inputs="bf16")
+    off = exact * (1 + 2**-12)                # more than sums explain, and less than rounded factors would
+    assert not matches(off.astype(np.float32), A, B, inputs="bf16")
+    assert matches(off.astype(np.float32), from_bf16(A), from_bf16(B), inputs="bf16")

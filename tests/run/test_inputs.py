@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib.errors import CourseError
+from course_lib.model.number_formats import from_bf16, to_bf16
 from course_lib.run.inputs import problem
 
 
@@ -122,3 +123,21 @@ def test_the_arguments_are_those_of_sgemm():
         assert type(value) is want
         assert not isinstance(value, str) or value == name
     assert [int(v) for v in given if isinstance(v, np.int32)] == [3, 5, 4, 4, 5, 5]
+
+
+def test_factors_that_are_stored_as_bfloat16_are_bits_or_are_rounded():
+    A, B = padded(5, 3, 8), f32(3, 4)
+    given, rounded = problem(to_bf16(A), B, stored="bf16"), problem(A, B, stored="bf16")
+    assert (given.A.ld, rounded.A.ld) == (3, 8)
+    for task in (given, rounded):
+        assert task.A.buffer.dtype == task.B.buffer.dtype == np.uint16
+        assert task.C.buffer.dtype == np.float32
+        assert np.array_equal(task.A.view(), to_bf16(A))
+    assert np.isnan(from_bf16(rounded.A.buffer)).sum() == 4 * 5, "what lies between the rows"
+    for wrong in (A.astype(float), A.astype(np.int16), A.astype(np.float16)):
+        with pytest.raises(CourseError, match=r"A is \w+, but this kernel multiplies bfloat16: give float32.*to_bf16\(A\)"):
+            problem(wrong, B, stored="bf16")
+    with pytest.raises(CourseError, match="A is uint16, but this kernel computes in float32"):
+        problem(to_bf16(A), B)
+    with pytest.raises(CourseError, match="C is uint16, but this kernel computes in float32"):
+        problem(A, B, np.zeros((5, 4), np.uint16), stored="bf16")

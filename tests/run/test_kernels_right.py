@@ -35,6 +35,9 @@ SIZES |= {
     **{name: ({}, {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}, {"BM": 48, "BN": 64, "BK": 32, "WM": 48, "WN": 32},
               {"BM": 16, "BN": 16, "BK": 64, "WM": 16, "WN": 16}) for name in ("sgemm_bf16", "sgemm_split")},
 }
+SIZES["sbgemm_mma"] = ({}, {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}, {"BM": 48, "BN": 64, "BK": 64, "WM": 48, "WN": 32})
+SIZES["sbgemm_stages"] = ({}, {"BM": 32, "BN": 32, "BK": 32, "WM": 16, "WN": 32, "STAGES": 2},
+                          {"BM": 48, "BN": 96, "BK": 64, "WM": 48, "WN": 96, "STAGES": 4}, {"BM": 256, "BN": 192, "WN": 96})
 for letter in "sd":
     SIZES |= {
         f"{letter}gemm_thread": ({}, {"bx": 7, "by": 5}),

@@ -9,12 +9,12 @@ from course_lib.arch import device
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.kernels import KERNELS, UserKernel, get
-from course_lib.run import footprint, matches, max_error, run
+from course_lib.run import footprint, matches, max_error, run, to_bf16
 from course_lib.run.accuracy import limit, tolerance
 from course_lib.toolchain import CompileError, compile_cuda
 
 NAMES = tuple(name for name, kernel in KERNELS.items() if kernel.inputs)
-SMALL = {name: {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32} for name in NAMES}
+SMALL = {name: {"BM": 32, "BN": 32, "BK": 32 if name == "sbgemm_stages" else 16, "WM": 16, "WN": 32} for name in NAMES}
 GEN = np.random.default_rng(8)
 
 
@@ -70,6 +70,8 @@ INPUTS = {
 @pytest.mark.parametrize("name", NAMES)
 def test_no_numbers_are_too_hard(name, what):
     A, B = INPUTS[what]()
+    if get(name).stored:
+        A, B = to_bf16(A), to_bf16(B)          # the bound is that of the sums alone
     result = run(name, A, B, backend="sim", **SMALL[name])
     assert max_error(result.C, A, B, inputs=get(name).inputs) <= limit(A, get(name).inputs)
 
@@ -119,6 +121,11 @@ MUTANTS = [
     ("sgemm_bf16", "all low bits set", ("cvt.rn.bf16x2", "cvt.rz.bf16x2")),
     ("sgemm_bf16", "normal", ("x4.trans", "x4")),
     ("sgemm_bf16", "normal", ("b[j / 2][j % 2 * 2 + 1]", "b[j / 2][j % 2 * 2]")),
+    *((name, "normal", change) for name in ("sbgemm_mma", "sbgemm_stages") for change in (
+        ("x4.trans", "x4"), ("<< 16", "<< 0"), ("half % 2 * 2 + e", "half % 2 + e"))),
+    ("sbgemm_stages", "normal", ("p += (size_t)DOWN * ld", "p += ld")),
+    ("sbgemm_stages", "normal", ("a[(k + 1) % 2]", "a[k % 2]")),
+    ("sbgemm_stages", "normal", ("b[n % 2][2 * h + 1]", "b[n % 2][2 * h]")),
     ("sgemm_split", "all parts of one sign", ("int part = sum; part >= 0; --part", "int part = sum; part > 0; --part")),
     ("sgemm_split", "all parts of one sign", ("int sum = 2; sum >= 0", "int sum = 1; sum >= 0")),
     ("sgemm_split", "all parts of one sign", ("part = sum; part >= 0", "part = sum == 2 ? 1 : sum; part >= 0")),  # without a2 b0
@@ -160,12 +167,14 @@ def test_what_is_rounded_is_not_excused_elsewhere():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", some(NAMES, "sgemm_wmma", "sgemm_bf16"))
 def test_shared_memory_has_no_bank_conflicts(name):
-    tile = {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32}
+    tile = {"BM": 64, "BN": 64, "BK": 64 if get(name).stored else 32, "WM": 32, "WN": 32}
     A, B = normal(64, 64), normal(64, 64)
     result = run(name, A, B, backend="sim", **tile)
     assert [result.count("conflicts", kind) for kind in ("load", "store")] == [0, 0]
     if name != "sgemm_wmma":                   # the padding, or the exchange of pieces, is what does it
-        old, new = {"sgemm_mma": ("#define LDA_S (BK + 4)", "#define LDA_S BK")}.get(name, ("^ change", "^ 0 * change"))
+        padded = {"sgemm_mma": ("#define LDA_S (BK + 4)", "#define LDA_S BK"), "sbgemm_mma": ("#define LDA (BK + 8)", "#define LDA BK")}
+        padded["sbgemm_stages"] = padded["sbgemm_mma"]
+        old, new = padded.get(name, ("^ change", "^ 0 * change"))
         assert run(spoiled(name, (old, new)), A, B, backend="sim", **tile).count("conflicts", "load") > 0
 
 
@@ -183,7 +192,7 @@ def test_a_device_without_these_tensor_cores_says_so(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(NAMES, "sgemm_mma"))
+@pytest.mark.parametrize("name", some([name for name in NAMES if not get(name).stored], "sgemm_mma"))
 def test_check_allows_what_rounding_explains_and_finds_what_it_does_not(name):
     assert check(name, **SMALL[name]).right
     text = get(name).source
@@ -191,3 +200,26 @@ def test_check_allows_what_rounding_explains_and_finds_what_it_does_not(name):
     wrong = text.replace("alpha * ", "1.01f * alpha * ")
     assert not check(wrong, like=name, **SMALL[name]).right
     assert not check(dataclasses.replace(get(name), inputs=""), **SMALL[name]).right or name == "sgemm_split"
+
+
+@pytest.mark.sampled(test=1)
+@pytest.mark.parametrize("change", [
+    ("__syncthreads();                       // nobody reads before all copies", "// nobody reads before all copies"),
+    ('"n"(STAGES - 2)', '"n"(STAGES - 1)'), ('asm volatile("cp.async.commit_group;");', ""), ("if (next == 0)", "if (next == 1)")])
+def test_what_is_read_before_it_is_there_is_found(change):
+    A, B = to_bf16(normal(40, 160)), to_bf16(normal(160, 40))
+    result = run(spoiled("sbgemm_stages", change), A, B, racecheck=True, backend="sim", **SMALL["sbgemm_stages"])
+    assert any(hazard.kind == "RAW" and hazard.first_copies for hazard in result.hazards)
+    assert not matches(result.C, A, B, inputs="bf16")
+
+
+@pytest.mark.parametrize("cols", [8, 9])
+def test_rows_that_begin_anywhere_give_the_same_bits(cols):
+    """At multiples of 16 bytes they are copied asynchronously, else through registers."""
+    values = to_bf16(normal(40, 40 + cols)), to_bf16(normal(40, 40 + cols))
+    A, B = (x[:, :40] for x in values)
+    for name in ("sbgemm_mma", "sbgemm_stages"):
+        result = run(name, A, B, racecheck=True, backend="sim", **SMALL[name])
+        assert (result.lda * 2 % 16 == 0) == (cols == 8)
+        assert result.C.tobytes() == run(name, A.copy(), B.copy(), backend="sim", **SMALL[name]).C.tobytes()
+        assert result.hazards == ()

@@ -7,6 +7,7 @@ import pytest
 from ptx_respell import respelled
 
 from course_lib import kernels, simt, toolchain
+from course_lib.model.number_formats import to_bf16
 
 SHAPE, ROW = (37, 45, 40), 48
 NAMES = sorted(name for name, kernel in kernels.KERNELS.items()
@@ -18,6 +19,8 @@ def launched(kernel, text, how):
     parameters, kind = kernel.check(), np.dtype(kernel.dtype).type
     rng = np.random.default_rng(5)
     A, B, C = (rng.standard_normal((ROW, ROW)).astype(kind) for _ in "ABC")
+    if kernel.stored:
+        A, B = to_bf16(A), to_bf16(B)
     M, N, K, ld = map(np.int32, (*SHAPE, ROW))
     workspace = [np.zeros(count, dtype) for dtype, count in kernel.workspace()]
     report = simt.launch(text, kernel.entry, kernel.grid_of(*SHAPE[:2], parameters), kernel.block_of(parameters),

@@ -68,7 +68,7 @@ def test_a_matrix_that_is_one_element_short(name, matrix):
     if kernel.sizes_of(M, N, K, p):                    # those that take whole tiles
         M, N, K = p["THREADS"] * p["VECTORS"] * p["GAP"], p["COLS"], p["BK"]
     sizes = {"A": M * K, "B": K * N, "C": M * N}
-    data = {m: np.zeros(size - (m == matrix), kind) for m, size in sizes.items()}
+    data = {m: np.zeros(size - (m == matrix), kind if m == "C" else kernel.factor_dtype) for m, size in sizes.items()}
     ld = (M, K, M) if kernel.layout == "column" else (K, N, N)
     args = [INT(M), INT(N), INT(K), kind(1), data["A"], INT(ld[0]), data["B"], INT(ld[1]), kind(0), data["C"], INT(ld[2])]
     args += [np.zeros(count, dtype) for dtype, count in kernel.workspace()]
@@ -76,10 +76,11 @@ def test_a_matrix_that_is_one_element_short(name, matrix):
                   defines=kernel.defines(), dynamic_shared=kernel.dynamic_bytes())
     last = sizes[matrix] - 1
     assert (error.array, error.bounds) == (matrix, (0, last))
-    assert error.index <= last < error.index + error.width // kind().itemsize
-    reads = (f"{matrix}[", f"*{matrix.lower()}[", "float4", "cp.async", "(from)", "from[")
+    item = data[matrix].itemsize
+    assert error.index <= last < error.index + error.width // item
+    reads = (f"{matrix}[", f"*{matrix.lower()}[", "float4", "cp.async", "p[2 * n]", "(from)", "from[")
     assert matrix == "C" or any(word in kernel.source.splitlines()[error.line - 1] for word in reads)
-    assert error.address % (1 << 40) == error.index * kind().itemsize
+    assert error.address % (1 << 40) == error.index * item
 
 
 def test_an_overrun_never_lands_in_the_next_array():

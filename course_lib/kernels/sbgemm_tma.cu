@@ -1,0 +1,101 @@
+// sbgemm_tma.cu -- one warp fetches, two warpgroups multiply: bfloat16 by tensor maps and the products of whole warpgroups
+//
+// Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major; A and B bfloat16 (16 bits), C, alpha, beta and sums float32
+// Idea      a producer keeps STAGES tiles on their way and has no other work; consumers never fetch, and have its registers
+// Launch    any grid (blocks), each takes every gridDim.x-th tile of C; block 384: two consumers and a producer, of four warps each
+// Shared    2 * BK * (BM + BN) * STAGES bytes per block, dynamic, from a multiple of 1024 on
+// Maps      A: boxes of BM x 64, B: boxes of 64 x 64; both with a swizzle of 128 bytes
+// Strides   ldc: elements from one row of C to the next, even; those of A and B are in their maps, multiples of 8
+// Edges     any M, N, K below 2^31 elements a matrix; compile for sm_90a
+// Lesson    none yet      Next  sbgemm_clusters.cu
+#ifndef BN            // the launcher passes all three with -D, or none
+#define BN 256
+#define STAGES 4
+#define GROUP 4       // rows of tiles that are computed together, column by column: so their A and B stay in the L2
+#endif
+#define BM 128        // 64 rows for each of the consumers
+#define BK 64         // 128 bytes: a row of a box
+#define CONSUMERS 2
+#define A_BYTES (2 * BM * BK)
+#define B_BYTES (2 * BK * BN)
+static_assert(BN == 128 || BN == 256, "a warpgroup multiplies 64 rows by 128 or 256 columns");
+static_assert(STAGES >= 2, "one stage is used while another is filled");
+static_assert(STAGES * (A_BYTES + B_BYTES) <= 226 * 1024, "a block can ask for 227 KiB of shared memory, and its barriers need some");
+
+#include "tma.cuh"
+#include "wgmma.cuh"
+
+struct Tile { int row, col; };
+__device__ __forceinline__ Tile tile_of(int n, int rows, int cols) {
+    const int band = n / (GROUP * cols), height = min(GROUP, rows - band * GROUP), within = n - band * GROUP * cols;
+    return {band * GROUP + within % height, within / height};
+}
+
+// p[0] = x + beta * p[0], and the same with y of the neighbour when it is inside; C is not read when beta is 0.
+__device__ __forceinline__ void put(float* p, float x, float y, float beta, bool both) {
+    if (both) {
+        if (beta != 0) x += beta * p[0], y += beta * p[1];
+        *reinterpret_cast<float2*>(p) = {x, y};
+    } else *p = beta == 0 ? x : x + beta * *p;
+}
+
+extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), 1)
+sbgemm_tma(int M, int N, int K, float alpha, const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
+           float beta, float* __restrict__ C, int ldc) {
+    extern __shared__ __align__(1024) unsigned char tiles[];
+    __shared__ u64 full[STAGES], empty[STAGES];                 // barriers: a stage has come; it has been used by all
+    const unsigned filled = shared_address(full), used = shared_address(empty), first = shared_address(tiles);
+    const int rows = (M + BM - 1) / BM, cols = (N + BN - 1) / BN, steps = (K + BK - 1) / BK;
+    const int group = threadIdx.x / 128, t = threadIdx.x % 128;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; ++s) barrier_init(filled + 8 * s, 1), barrier_init(used + 8 * s, CONSUMERS);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");        // the copies see them
+    }
+    __syncthreads();                           // and so do all threads
+
+    int stage = 0, phase = 0;                  // each role goes through the stages by itself
+    if (group == CONSUMERS) {                  // the producer
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (t == 0)
+            for (int n = blockIdx.x; n < rows * cols; n += gridDim.x) {
+                const Tile tile = tile_of(n, rows, cols);
+                for (int k = 0; k < steps; ++k) {
+                    barrier_wait(used + 8 * stage, phase ^ 1);                    // at first nobody has used it: phase "before 0" is over
+                    const unsigned As = first + stage * (A_BYTES + B_BYTES), Bs = As + A_BYTES, barrier = filled + 8 * stage;
+                    barrier_expect(barrier, A_BYTES + B_BYTES);
+                    load_box(As, A, k * BK, tile.row * BM, barrier);
+                    for (int j = 0; j < BN; j += 64) load_box(Bs + j * 128, B, tile.col * BN + j, k * BK, barrier);
+                    if (++stage == STAGES) stage = 0, phase ^= 1;
+                }
+            }
+    } else {                                   // a consumer: rows 64 * group and on of a tile
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        for (int n = blockIdx.x; n < rows * cols; n += gridDim.x) {
+            const Tile tile = tile_of(n, rows, cols);
+            float c[BN / 2] = {};              // of the warpgroup's 64 x BN
+            for (int k = 0, before = 0; k < steps; ++k) {
+                barrier_wait(filled + 8 * stage, phase);
+                const unsigned As = first + stage * (A_BYTES + B_BYTES), Bs = As + A_BYTES;
+                products_begin();
+#pragma unroll
+                for (int i = 0; i < BK; i += 16)                 // A's rows lie along K, B's along N
+                    multiply(c, tile_of_rows(As + group * 64 * 128 + 2 * i), tile_of_rows(Bs + i * 128, 64 * 128));
+                products_commit();
+                products_wait<1>();            // those of the step before have ended
+                if (t == 0 && k > 0) barrier_arrive(used + 8 * before);
+                before = stage;
+                if (++stage == STAGES) stage = 0, phase ^= 1;
+            }
+            products_wait<0>();
+            if (t == 0) barrier_arrive(used + 8 * ((stage + STAGES - 1) % STAGES));
+
+            // Thread t has two neighbours of every 8 columns, in row t / 32 * 16 + t % 32 / 4 and in the one 8 below.
+            const int row = tile.row * BM + group * 64 + t / 32 * 16 + t % 32 / 4, col = tile.col * BN + t % 4 * 2;
+#pragma unroll
+            for (int i = 0; i < BN / 2; i += 2) {
+                const int r = row + i / 2 % 2 * 8, q = col + i / 4 * 8;
+                if (r < M && q < N) put(C + (size_t)r * ldc + q, alpha * c[i], alpha * c[i + 1], beta, q + 1 < N);
+            }
+        }
+    }
+}
