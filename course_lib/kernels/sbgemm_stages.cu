@@ -5,7 +5,7 @@
 // Launch    grid (ceil(N/BN), ceil(M/BM)), block (32 * BM/WM * BN/WN): a warp has WM/16 x WN/8 tiles of 16 x 8
 // Shared    2 * STAGES * (BM*(BK+8) + BK*(BN+8)) bytes per block, dynamic
 // Strides   lda, ldb, ldc: elements from one row to the next
-// Edges     any M, N, K below 2^31 elements a matrix; rows that are not 16-byte aligned are copied through registers; CC 8.0 and up
+// Edges     any M, N, K below 2^31 elements a matrix, but fast where rows are 16-byte aligned and N and K multiples of 8; CC 8.0 and up
 // Lesson    none yet      Next  none yet
 #ifndef BM            // the launcher passes all six with -D, or none
 #define BM 128
@@ -36,51 +36,57 @@ static_assert(2 * STAGES * STAGE <= 227 * 1024, "a block can ask for 227 KiB of 
 #include "bf16.cuh"
 #include "load8.cuh"
 
-// Copy ROWS x COLS elements to a tile, 16 bytes a thread at a time; p: the first of them, `rows` x `cols` are inside, the others are 0.
-// WIDE: without waiting and without a branch, so that the copies can lie among the products; `now` false: nothing. Else through registers.
-template <int ROWS, int COLS, int LD, bool WIDE>
-__device__ __forceinline__ void copy_tile(unsigned short* tile, const unsigned short* p, int ld, int rows, int cols, bool now) {
-    constexpr int DOWN = THREADS / LANES(COLS), ALONG = 8 * LANES(COLS);       // rows and elements that all threads copy at a time
-    const int row = threadIdx.x / LANES(COLS), col = threadIdx.x % LANES(COLS) * 8;
-    tile += row * LD + col, p += (size_t)row * ld + col, rows -= row, cols -= col;
-    const unsigned to = __cvta_generic_to_shared(tile);
-#pragma unroll (WIDE ? ROWS / DOWN : 1)
-    for (int i = 0; i < ROWS; i += DOWN, p += (size_t)DOWN * ld)
-#pragma unroll (WIDE ? COLS / ALONG : 1)
-        for (int j = 0; j < COLS; j += ALONG) {
-            const int there = i < rows ? max(0, min(cols - j, 8)) : 0;
-            if constexpr (WIDE)
-                asm volatile("{ .reg .pred %%now; setp.ne.b32 %%now, %3, 0; @%%now cp.async.cg.shared.global [%0], [%1], 16, %2; }"
-                             ::"r"(to + 2 * (i * LD + j)), "l"(p + j), "r"(2 * there), "r"((int)now));
-            else *reinterpret_cast<uint4*>(&tile[i * LD + j]) = load8(p + j, there, false);
-        }
+// Copy ROWS x COLS elements to a tile through registers, as their rows begin anywhere; p: the first of them, `rows` x `cols` are inside.
+template <int ROWS, int COLS, int LD>
+__device__ __forceinline__ void copy_tile(unsigned short* tile, const unsigned short* p, int ld, int rows, int cols) {
+#pragma unroll 1
+    for (int n = threadIdx.x; n < ROWS * COLS / 8; n += THREADS) {
+        const int i = n / (COLS / 8), j = n % (COLS / 8) * 8;
+        *reinterpret_cast<uint4*>(&tile[i * LD + j]) = load8(p + (size_t)i * ld + j, i < rows ? cols - j : 0, false);
+    }
+}
+
+// Start to copy 16 bytes if `now`, zeros if they are not inside; no branch, so that the copies can lie among the products.
+__device__ __forceinline__ void copy16(unsigned to, const unsigned short* from, bool inside, bool now) {
+    asm volatile("{ .reg .pred %%now; setp.ne.b32 %%now, %3, 0; @%%now cp.async.cg.shared.global [%0], [%1], 16, %2; }"
+                 ::"r"(to), "l"(from), "r"(inside ? 16 : 0), "r"((int)now));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 sbgemm_stages(int M, int N, int K, float alpha, const unsigned short* __restrict__ A, int lda,
               const unsigned short* __restrict__ B, int ldb, float beta, float* __restrict__ C, int ldc) {
     constexpr int MT = WM / 16, NT = WN / 8, PAIRS = NT / 2, PARTS = BK / 16 * PAIRS;        // a step's pairs of tiles of B
+    constexpr int DOWN_A = THREADS / LANES(BK), DOWN_B = THREADS / LANES(BN);                // rows that all threads copy at a time
+    constexpr int ACROSS_A = BK / (8 * LANES(BK)), ACROSS_B = BN / (8 * LANES(BN));          // vectors of a thread in a row
+    constexpr int VA = BM / DOWN_A * ACROSS_A, VB = BK / DOWN_B * ACROSS_B;                  // and in a tile
     extern __shared__ __align__(16) unsigned short shared[];                   // STAGES times As[BM][LDA], Bs[BK][LDB]
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
     const int warp_row = warp / (BN / WN) * WM, warp_col = warp % (BN / WN) * WN;    // in the block's tile
-    const bool wide = aligned16(A, lda) && aligned16(B, ldb);
+    const bool wide = aligned16(A, lda) && aligned16(B, ldb) && N % 8 == 0 && K % 8 == 0;      // a vector is inside or outside
     float acc[MT][NT][4] = {};
     unsigned a[2][MT][4], b[2][4];             // in use, and on their way from shared memory
 
-    const unsigned short* next_a = A + (size_t)block_row * lda, *next_b = B + block_col;
-    unsigned short* into = shared;
+    const int row_a = threadIdx.x / LANES(BK), col_a = threadIdx.x % LANES(BK) * 8, rows = M - block_row - row_a;
+    const int row_b = threadIdx.x / LANES(BN), col_b = threadIdx.x % LANES(BN) * 8, cols = N - block_col - col_b;
+    const unsigned short* next_a = A + (size_t)(block_row + row_a) * lda + col_a, *next_b = B + (size_t)row_b * ldb + block_col + col_b;
+    unsigned short* into = shared;             // the stage that is filled
     int left = K;
-    const auto fetch = [&] {                   // the next step's tiles are under way from here on; zeros after the last
+    const auto copy = [&](int n) {             // the n-th vector of the next step is under way from here on; zeros after the last step
+        const int i = n < VA ? n / ACROSS_A * DOWN_A : (n - VA) / ACROSS_B * DOWN_B;
+        const int j = n < VA ? n % ACROSS_A * 8 * LANES(BK) : (n - VA) % ACROSS_B * 8 * LANES(BN);
+        const unsigned to = __cvta_generic_to_shared(into);
+        if (n < VA) copy16(to + 2 * ((row_a + i) * LDA + col_a + j), next_a + (size_t)i * lda + j, i < rows && j < left - col_a, wide);
+        else copy16(to + 2 * (BM * LDA + (row_b + i) * LDB + col_b + j), next_b + (size_t)i * ldb + j, i < left - row_b && j < cols, wide);
+    };
+    const auto copied = [&] {                  // all of them are
         if (!wide) {
-            copy_tile<BM, BK, LDA, false>(into, next_a, lda, M - block_row, left, true);
-            copy_tile<BK, BN, LDB, false>(into + BM * LDA, next_b, ldb, left, N - block_col, true);
+            copy_tile<BM, BK, LDA>(into, A + (size_t)block_row * lda + K - left, lda, M - block_row, left);
+            copy_tile<BK, BN, LDB>(into + BM * LDA, B + (size_t)(K - left) * ldb + block_col, ldb, left, N - block_col);
         }
-        copy_tile<BM, BK, LDA, true>(into, next_a, lda, M - block_row, left, wide);
-        copy_tile<BK, BN, LDB, true>(into + BM * LDA, next_b, ldb, left, N - block_col, wide);
+        asm volatile("cp.async.commit_group;");
         next_a += BK, next_b += (size_t)BK * ldb, left -= BK;
         into = into == shared + (STAGES - 1) * STAGE ? shared : into + STAGE;
-        asm volatile("cp.async.commit_group;");
     };
     const auto arrived = [] {                  // the oldest stage is complete
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
@@ -95,21 +101,27 @@ sbgemm_stages(int M, int N, int K, float alpha, const unsigned short* __restrict
         ldmatrix_transposed(to, stage + BM * LDA + (lane % 16 + k) * LDB + warp_col + lane / 16 * 8 + 16 * pair);
     };
 
-    for (int s = 1; s < STAGES; ++s) fetch();
+    for (int s = 1; s < STAGES; ++s) {
+#pragma unroll
+        for (int n = 0; n < VA + VB; ++n) copy(n);
+        copied();
+    }
     arrived();
     load_a(0, a[0]);
     load_b(0, 0, b[0]);
     for (int k0 = 0; k0 < K; k0 += BK)
 #pragma unroll
-        for (int n = 0; n < PARTS; ++n) {
+        for (int n = 0; n < PARTS; ++n) {      // a part of a step: one load from shared memory or some, and now and then a copy
             const int k = n / PAIRS, pair = n % PAIRS, next = (n + 1) % PARTS;
+#pragma unroll
+            for (int c = n; c < VA + VB; c += PARTS) copy(c);
             if (next == 0) {                   // all that is read of this stage is in registers, or on its way to them
+                copied();
                 stage = stage == shared + (STAGES - 1) * STAGE ? shared : stage + STAGE;
                 arrived();
             }
             load_b(next / PAIRS * 16, next % PAIRS, b[(n + 1) % 2]);           // while the products of this pair go on
             if (pair == PAIRS - 1) load_a(next / PAIRS * 16, a[(k + 1) % 2]);
-            if (n == 0) fetch();
             for (int i = 0; i < MT; ++i)
                 for (int h = 0; h < 2; ++h) mma(acc[i][2 * pair + h], a[k % 2][i], b[n % 2][2 * h], b[n % 2][2 * h + 1]);
         }
