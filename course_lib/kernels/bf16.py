@@ -1,4 +1,4 @@
-"""Products of matrices that are stored as bfloat16, summed in float32: a tile at a time, with several tiles on their way, and as Hopper does it."""
+"""Products of matrices stored as bfloat16, summed in float32: a tile at a time, several tiles on their way, and by warpgroups."""
 
 from collections.abc import Iterator
 
@@ -54,17 +54,17 @@ def _kernel(name, idea, parameters, rules, **shared):
         inputs="bf16", stored="bf16", needs=AMPERE, **shared)
 
 
-def _warpgroups(name, idea, BN, stage, parameters, **formats):
+def _warpgroups(name, idea, BN, stage, parameters, group=4, **formats):
     """Return a kernel of a producer and two consumers, whose blocks take turns with the tiles of C."""
     def tile(p):
         return p["BN"] if BN is None else BN
 
     blocks = Parameter("blocks", "blocks of the grid; each takes every so manyth tile of C", 132, low=2, high=2**20, choices=(132,))
-    GROUP = Parameter("GROUP", "rows of tiles that are computed together, column by column", 4, high=64, choices=(4, 8))
+    bands = Parameter("GROUP", "rows of tiles that are computed together, column by column", group, high=64, choices=(4, 8))
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=(*parameters, GROUP, blocks),
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=(*parameters, bands, blocks),
         rules=((one_of_rule("BN", 128, 256),) if BN is None else ()) + (shared_rule(lambda p: p["STAGES"] * stage(tile(p)) + 1024),),
-        passes=tuple(p.name for p in (*parameters, GROUP)), block_of=lambda p: (384, 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1),
+        passes=tuple(p.name for p in (*parameters, bands)), block_of=lambda p: (384, 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1),
         dynamic_of=lambda p: p["STAGES"] * stage(tile(p)), boxes=((128, 64), (64, 64)), needs=HOPPER,
         outputs_of=lambda p: tile(p) // 2, **formats)
 
@@ -78,7 +78,8 @@ def kernels() -> Iterator[Kernel]:
          sums_rule(("BM", "BN"), MAX_SUMS_OF_BLOCK, "a block"), static_rule("2 * (BM*(BK+8) + BK*(BN+8))", _stage, depth)),
         shared_of=_stage)
     yield _kernel(
-        "sbgemm_stages", "stored bfloat16, with the next tiles on their way while one is multiplied", (*_tiles(128, 256, 64, 64), stages_of(3)),
+        "sbgemm_stages", "stored bfloat16, with the next tiles on their way while one is multiplied",
+        (*_tiles(128, 256, 64, 64), stages_of(3)),
         (multiples_rule(WM=16, WN=16, BK=32, BN=32), copies_rule(_threads, _copied), sums_rule(("WM", "WN"), 32 * 192, "a warp"),
          sums_rule(("BM", "BN"), 48 * 1024, "a block"), shared_rule(_all_stages)),
         dynamic_of=_all_stages)
@@ -86,4 +87,4 @@ def kernels() -> Iterator[Kernel]:
     yield _warpgroups("sbgemm_tma", "a warp fetches boxes of the matrices, two warpgroups multiply what has come", None,
                       lambda BN: 2 * 64 * (128 + BN), (wide, stages_of(4)), inputs="bf16", stored="bf16")
     yield _warpgroups("sgemm_parts", "float32's accuracy: six products of three bfloat16 each, by warpgroups", 128,
-                      lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), inputs="bf16x3 by 64", stored="bf16x3")
+                      lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, inputs="bf16x3 by 64", stored="bf16x3")

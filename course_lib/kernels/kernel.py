@@ -14,8 +14,8 @@ from course_lib.kernels.parameters import Parameter, Rule, check_grid
 FOLDER = Path(__file__).parent
 Named = TypeVar("Named")
 REALS = {"float32": "float", "float64": "double"}
-STORED = {"": "", "bf16": "uint16", "bf16x3": "uint16"}        # NumPy's type of the elements of A and B, by `Kernel.stored`; "" is `Kernel.dtype`
-FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16", "bf16x3 by 64": "bfloat16"}     # what a kernel multiplies, by `Kernel.inputs`
+STORED = {"": "", "bf16": "uint16", "bf16x3": "uint16"}        # NumPy's type of A's and B's elements, by `Kernel.stored`; "": `Kernel.dtype`
+FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16", "bf16x3 by 64": "bfloat16"}     # by `Kernel.inputs`
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -100,8 +100,8 @@ class Kernel(Configurable):
         Element type of A, B and C.
     stored
         The format in which A and B are stored, where it is another: "bf16". NumPy holds them as bits, bfloat16 as uint16
-        (`to_bf16` makes them), and the kernel gets `const unsigned short*`. "bf16x3": three matrices of bfloat16, one behind the other, whose
-        sum is the matrix.
+        (`to_bf16` makes them), and the kernel gets `const unsigned short*`. "bf16x3": three matrices of bfloat16, one behind the other,
+        whose sum is the matrix.
     boxes
         Where a kernel fetches A and B by tensor maps, with which it gets neither pointers nor lda and ldb: rows and columns of the boxes
         of A, and of B. Rows of a box have 128 bytes, which are swizzled.
@@ -120,7 +120,8 @@ class Kernel(Configurable):
         Macros that are not called like their parameter (bx: BX).
     inputs
         To what A and B are rounded before they are multiplied: "" (not at all), "tf32", "bf16", or "bf16x3" (split into three
-        bfloat16), "bf16x3 by 64" where a tensor core adds up 64 terms, and not 16, before they are added in float32. With it the sums are a tensor core's; `course_lib.run.accuracy` says what that costs.
+        bfloat16), "bf16x3 by 64" where a tensor core adds up 64 terms, and not 16, before they are added in float32. With it the sums
+        are a tensor core's; `course_lib.run.accuracy` says what that costs.
     needs
         The first compute capability that can run it.
     dynamic_of

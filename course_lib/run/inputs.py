@@ -142,7 +142,8 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     else:
         result = matrix("C", named["C"], multiple=PAIRS if boxes else 1)
     cupy = any(map(gpu.is_cupy, named.values()))
-    factors = (matrix(name, named[name], stored, WHOLE_ROWS if boxes else 1) for name in "AB")
+    multiple = WHOLE_ROWS if boxes else 1
+    factors = matrix("A", named["A"], stored, multiple), matrix("B", named["B"], stored, multiple)
     return Problem(M, N, K, *factors, result, factor, addend, cupy, column, boxes)
 
 

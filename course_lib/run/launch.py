@@ -121,7 +121,7 @@ def _compile(job: KernelLaunch, arch: str) -> Compiled:
 
 def _fresh(job: KernelLaunch) -> list[Argument]:
     """Return the arguments with copies of the arrays that the kernel writes."""
-    return [a.copy() if i in job.outputs else a for i, a in enumerate(job.arguments)]
+    return [a.copy() if i in job.outputs and isinstance(a, np.ndarray) else a for i, a in enumerate(job.arguments)]
 
 
 def _written(job: KernelLaunch, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
