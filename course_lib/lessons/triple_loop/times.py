@@ -111,7 +111,7 @@ def scoreboard() -> Picture:
 
 
 def apart() -> list[tuple[str, float, str]]:
-    """Return the seconds of ikj and ijk on the other recorded CPU, and what changes from each to the next: vectors, order, vectors, padding."""
+    """Return the seconds of ikj and ijk on the other recorded CPU, and what changes from each to the next."""
     padded, plain = (size.ldb for size in TIMED)
     taken = {(r["kernel"], r["ldb"]): r["best_s"] for r in data.readings("cpu_apart").find(what="program")}
     five = (("ikj", padded, "no vectors"), ("ikj, no vectors", padded, "order"), ("ijk, no vectors", padded, "vectors"),
