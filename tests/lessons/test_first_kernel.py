@@ -206,6 +206,7 @@ def test_the_speaker_notes_say_what_was_recorded():
     assert f"faster: {row:.1f} ms instead of {square:.1f} at N = 4096" in notes
     assert f"It took {1e3 * times.padded('swapped')['median_s']:.0f} ms" in notes
     assert f"Reveal: {first_kernel.padded_ms()} ms" in notes
+    assert f"a whole line, they have another distance, and it takes {times.milliseconds('swapped', times.LINE)} ms" in notes
 
 
 def test_the_picture_of_the_sliders_stands_beside_the_table_in_a_narrow_notebook():
