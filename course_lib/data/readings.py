@@ -7,7 +7,8 @@ from typing import Any
 
 # Files that hold rows, not `Record`s.
 NAMES = ("ballast", "candidates", "choices", "closing", "coalescing", "cpu_apart", "cpu_orders", "cpu_roof", "filling", "library",
-         "micro", "mma", "pipeline", "race", "rungs", "sharing", "stages", "together", "traffic", "training", "tried", "vectors")
+         "micro", "mma", "padded_rows", "pipeline", "race", "rungs", "sharing", "stages", "together", "traffic", "training", "tried",
+         "vectors")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Lesson 03: what it promises, and every number that its prose says."""
 
-import ast
 import dataclasses
 import json
 import os
@@ -12,21 +11,24 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from course_lib import cp
+from course_lib import cp, data
 from course_lib.arch import DEFAULT_DEVICE
 from course_lib.check import check
+from course_lib.check.case import all_cases
 from course_lib.errors import CourseError
 from course_lib.lessons import first_kernel
 from course_lib.lessons.cpu import recorded
-from course_lib.lessons.first_kernel import counts, stores, times
+from course_lib.lessons.first_kernel import counts, memory, shapes, stores, times, touched
 from course_lib.magic import from_cell
 from course_lib.run import matches, run
 from tools import my_course
+from tools.record import padded_rows as recorder
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "03_first_kernel.ipynb"
 CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
 PROSE = " ".join(" ".join(CELLS.values()).split())
+PADDED = data.readings("padded_rows")
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +63,13 @@ def test_both_square_kernels_are_right_and_differ_in_what_a_request_touches():
         first_kernel.beside(one, dataclasses.replace(other, counters=None))
 
 
+def test_the_picture_side_by_side_is_what_was_traced():
+    said = repr(first_kernel.side_by_side())
+    assert "col from x: in step 3 a warp touches 2 of A + 2 of B = 4 sectors, for 2 rows and 16 columns of C" in said
+    assert "row from x: in step 3 a warp touches 16 of A + 1 of B = 17 sectors, for 16 rows and 2 columns of C" in said
+    assert {touched.extent(touched.asked(kernel, "C")) for kernel in counts.KERNELS} == {"2 rows and 16 columns", "16 rows and 2 columns"}
+
+
 def test_in_the_second_kernel_six_characters_are_exchanged():
     lines = [[line.strip() for line in written(name).replace("swapped", "first").splitlines()] for name in ("first", "swapped")]
     different = [(a, b) for a, b in zip(*lines, strict=True) if a != b]
@@ -79,10 +88,9 @@ def test_the_naive_and_the_swapped_kernel_are_those_of_the_catalog():
 def test_the_prose_says_what_was_recorded():
     naive, swapped, library = (times.seconds(name) for name in ("naive", "swapped", "cuBLAS"))
     for said in (f"one of them takes {1e3 * naive:.1f} ms on an H200, and the other {1e3 * swapped:.0f} ms",
-                 f"and took {swapped / naive:.1f} times as long at N = 4096", f"and takes {swapped / naive:.1f} times as long",
-                 f"It took {1e3 * swapped:.0f} ms before", f"only {100 * library / naive:.1f} % of the speed of cuBLAS"):
+                 f"and took {swapped / naive:.1f} times as long at N = 4096",
+                 f"only {100 * library / naive:.1f} % of the speed of cuBLAS"):
         assert said in PROSE, said
-    assert "touches 4.25 times as many sectors" in CELLS["explained"]
 
 
 def test_no_recording_is_faster_than_the_multiply_adds_allow():
@@ -94,8 +102,9 @@ def test_no_recording_is_faster_than_the_multiply_adds_allow():
 
 @pytest.mark.parametrize(("kernel", "best"), [("naive", 16), ("swapped", 2)])
 def test_the_task_has_one_answer(kernel, best):
-    found = {bx: counts.counted(kernel, bx, 16).count("sectors") for bx in (1, 2, 4, 8, 16, 32, 64)}
+    found = {bx: counts.counted(kernel, bx, 16).count("sectors") for bx in (2, 4, 8, 16, 32, 64)}
     assert [bx for bx in found if found[bx] == min(found.values())] == [best]
+    assert "sizes = (2, 4, 8, 16, 32, 64)" in CELLS["sliders"], "and so no block has less than a warp"
     assert 'start={"by": 16}' in CELLS["sliders"]
     assert counts.warp_in_c(kernel, best, 16) == (2, 16), "two rows and 16 columns"
 
@@ -109,7 +118,7 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
             block = bx, 256 // bx
             assert counts.warp_in_c(kernel, *block) == shape
             assert 2 * counts.counted(kernel, *block).sectors_per_request() == sectors
-            assert ms == f"{1e3 * times.seconds_by_block(kernel)[block]:.1f}"
+            assert ms == f"{1e3 * times.padded(kernel, bx=bx)['median_s']:.1f}"
         taken.append([float(ms) for ms in found])
     assert all(abs(swapped / naive - 1) < 0.02 for naive, swapped in taken[1:]), "the prose says: within 2 %"
     assert all(list(column) == sorted(column) for column in zip(*taken[1:], strict=True)), "from line to line"
@@ -118,43 +127,86 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
 def test_warps_of_a_single_row_touch_the_sectors_of_four_rows_and_take_another_time():
     single, _, four, *_ = first_kernel.warp_times().rows
     assert single[1] == four[1] == 5
-    assert f"take {single[2]} and {single[3]} ms instead of {four[2]}" in CELLS["warp-times-told"]
+    assert f"touches five per step, and takes {single[2]} or {single[3]} ms" in CELLS["warp-times-told"]
+    assert f"touches five, too, and takes {four[2]}." in CELLS["warp-times-told"]
 
 
 def test_the_picture_of_memory_has_the_bets_numbers():
     said = repr(first_kernel.in_memory())
-    (*_, before), (*_, after), *_ = first_kernel.padded_rows().rows
-    assert f"in 16 sectors: {before} ms. With rows 4100 floats apart" in said
-    assert f"again in 16 sectors: {after} ms." in said
-    for pitch in (4096, 4100):
-        assert len({pitch * row // 8 for row in range(16)}) == 16
+    before, after = (times.milliseconds("swapped", pad) for pad in (0, 8))
+    assert f"in 16 sectors, at 1 position in a line: {before} ms. With rows 4104 floats apart" in said
+    assert f"again in 16 sectors, at 4 positions in a line: {after} ms." in said
+    for pitch in (4096, 4104):
+        assert len({(pitch * row + 3) // 8 for row in range(16)}) == 16
+    assert (memory.STEP, touched.STEP, times.LINE * 4) == (3, 3, 128)
 
 
-def test_padded_rows_leave_the_sectors_and_change_the_time():
-    (_, _, before, bare), (_, _, after, padded), (*_, naive), (*_, control) = first_kernel.padded_rows().rows
-    assert before == after == "17", "counted by the profiler at N = 1024"
-    for pitch in (4096, 4100):
-        B = [pitch * k + np.array([c, c + 1]) for k in range(64) for c in range(0, 32, 2)]
-        assert {len(np.unique(numbers // 8)) for numbers in B} == {1}, "and so it is at N = 4096"
-    assert first_kernel.padded_ms() == float(padded)
-    assert "*Row from x* still touches 17 sectors per step" in CELLS["explained"]
-    assert f"take {float(bare) - float(padded):.0f} of {float(bare):.0f} ms away" in CELLS["padded-explained"]
-    assert f"it takes {control} instead of {naive} ms" in CELLS["padded-explained"]
-    ratios = [times.padded(padding)["median_s"] / times.padded(padding, "naive")["median_s"] for padding in (times.PADDING, 0)]
-    assert f"now takes {ratios[0]:.2f} times as long, and no longer {ratios[1]:.1f} times" in CELLS["padded-explained"]
-    assert float(bare) - float(padded) > 0.7 * (float(bare) - 1e3 * times.seconds("naive")), "most of what row from x loses"
-    assert "gets four unused floats at its end" in CELLS["explained"]
-    assert times.PADDING == 4
-    in_sectors = [len({(pitch * k + c) // 8 for c in range(16)}) for pitch in (4096, 4100) for k in (0, 1)]
-    assert in_sectors == [2, 2, 2, 3], "every other row of B begins in the middle of a sector: half a sector more per step"
+@pytest.mark.parametrize("pads", [(0, 0), (8, 0), (0, 8), (8, 8)])
+def test_padded_rows_leave_the_sectors(pads):
+    """In blocks of 16 × 16 *row from x* touches 17 sectors per step and *col from x* four, whichever rows are padded by one sector."""
+    A, B = (np.ones((64, 64 + pad), np.float32)[:, :64] for pad in pads)
+    for name, sectors in (("sgemm_swapped", 17), ("sgemm_naive", 4)):
+        result = run(name, A, B, bx=16, by=16)
+        assert (result.lda, result.ldb) == (64 + pads[0], 64 + pads[1])
+        assert 2 * result.sectors_per_request() == sectors
+
+
+def test_the_recording_of_padded_rows_is_of_its_plan():
+    told = [{name: row[name] for name in case} for case, row in zip(recorder.plan(), PADDED.rows, strict=True)]
+    assert told == recorder.plan()
+    assert all(row["correct"] and row["low_s"] <= row["median_s"] <= row["high_s"] for row in PADDED.rows)
+    assert {"N": times.N_TIMED, "after_A": times.PADDING, "after_B": 0, "kernel": "sgemm_swapped", "bx": 16, "by": 16} in recorder.plan()
+
+
+def test_what_the_bet_shows_was_recorded():
+    ms = {(kernel, pads): 1e3 * times.padded(kernel, *pads)["median_s"]
+          for kernel in counts.KERNELS for pads in ((0, 0), (1, 0), (4, 0), (8, 0), (16, 0), (32, 0), (0, 8), (8, 8))}
+    before, after = ms["swapped", (0, 0)], ms["swapped", (8, 0)]
+    assert first_kernel.padded_ms() == float(f"{after:.1f}")
+    assert f"Without the unused floats it takes {before:.0f} ms" in PROSE
+    assert f"take {before - after:.0f} of {before:.0f} ms away from *row from x*" in PROSE
+    assert before > 2 * after, "more than half of its time; more than halved"
+    assert 0 < before - ms["swapped", (0, 8)] < 1, "after rows of B less than 1 ms"
+    assert abs(ms["swapped", (8, 8)] - after) < 0.1
+    assert f"takes {ms['swapped', (1, 0)] / ms['naive', (1, 0)]:.1f} times as long as *col from x*, for 4.25 times as many" in PROSE
+    changes = [abs(ms["naive", pads] - ms["naive", (0, 0)]) for pads in ms_of_a(ms)]
+    assert f"changes by {max(changes):.1f} ms at most" in PROSE
+
+
+def ms_of_a(ms):
+    """Return the numbers of unused floats after rows of A alone, and of B alone."""
+    return sorted({pads for _, pads in ms if 0 in pads})
+
+
+def test_the_more_positions_in_a_line_the_less_time():
+    found = sorted((times.positions(pad), times.padded("swapped", pad)["median_s"]) for pad in (0, 1, 4, 8, 16, 32, 64, 1024))
+    assert [many for many, _ in found] == [1, 1, 1, 1, 2, 4, 8, 16]
+    alone, more = [t for many, t in found if many == 1], [t for many, t in found if many > 1]
+    assert alone[0] == times.padded("swapped")["median_s"], "no distance of a whole line is faster than none"
+    assert max(alone) < 1.03 * min(alone)
+    assert more == sorted(more, reverse=True)
+    assert max(more) < min(alone)
+    assert [row[1] for row in first_kernel.padded_rows().rows] == [1, 1, 2, 4, 8, 16, 1]
+
+
+def test_with_unused_floats_the_time_of_row_from_x_follows_the_sectors():
+    bars = dict(zip(times.HEIGHTS, shapes.by_shape(8), strict=True))
+    assert f"nearly the same time, {bars[1]:.1f} and {bars[4]:.1f} ms" in PROSE
+    assert bars[1] < 1.05 * bars[4]
+    in_order = sorted(bars, key=lambda high: (times.sectors_of(high), bars[high]))
+    assert [bars[high] for high in in_order] == sorted(bars.values())
+    single, two = (times.padded("naive", 8, bx=bx)["median_s"] for bx in (32, 16))
+    assert single < two, "in col from x, warps of one row stay faster"
+    assert "32 × 1: 33 sectors, 115.1 ms" in repr(first_kernel.shapes_again())
 
 
 def test_the_speaker_notes_say_what_was_recorded():
     notes = " ".join((ROOT / "docs" / "lecturing" / "03_first_kernel.md").read_text(encoding="utf-8").split())
-    row, square = (1e3 * times.seconds_by_block("naive")[block] for block in ((32, 8), (16, 16)))
+    row, square = (1e3 * times.padded("naive", bx=bx)["median_s"] for bx in (32, 16))
     assert f"faster: {row:.1f} ms instead of {square:.1f} at N = 4096" in notes
-    assert f"It took {1e3 * times.padded(0)['median_s']:.0f} ms" in notes
+    assert f"It took {1e3 * times.padded('swapped')['median_s']:.0f} ms" in notes
     assert f"Reveal: {first_kernel.padded_ms()} ms" in notes
+    assert f"a whole line, they have another distance, and it takes {times.milliseconds('swapped', times.LINE)} ms" in notes
 
 
 def test_the_picture_of_the_sliders_stands_beside_the_table_in_a_narrow_notebook():
@@ -179,15 +231,16 @@ def test_the_kernel_for_any_size_is_right_on_every_input():
     assert "a number of A is fetched by one warp, and a number of B by all eight: (1 + 8) / 2 = 4.5 times on average" in PROSE
 
 
-def test_without_its_guard_only_whole_blocks_are_right():
-    broken = written("unguarded-kernel")
-    guarded, comment = (next(line for line in text.splitlines() if "return;" in line) for text in (written("sgemm"), broken))
-    assert comment.replace("// ", "") == guarded, "the same kernel, with its guard behind a comment"
-    said = repr(check(broken))
-    assert "right on 5 of 12 inputs" in said
-    assert "thread (1, 0, 0) of block (1, 0, 0) reads B[17], but B has 17 elements" in said
-    assert "M=16 N=17 K=1" in said
-    assert first_kernel.right_inputs(check(broken)) == 5
+def test_without_its_guard_the_first_kernel_leaves_the_array():
+    shown = next(cell for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"] if cell["id"] == "unguarded")["outputs"]
+    assert "reads B[1600], but B has 1600 elements" in str(shown)
+    assert (-(-40 // 16), -(-40 // 16) * 16 - 40) == (3, 8), "48 threads, eight without a row or a column"
+
+
+def test_each_kind_of_size_that_the_prose_names_is_tried():
+    sizes = {n for case in all_cases({"BM": 16, "BN": 16, "BK": 1}) for n in (case.M, case.N)}
+    assert sizes >= {1, 15, 17, 37, 53}, "one more or one less than a block, primes, 1"
+    assert len(all_cases({"BM": 16, "BN": 16, "BK": 1})) == 12
 
 
 def test_the_slides_unit_is_the_second():
@@ -208,25 +261,7 @@ def test_the_plans_thread_is_where_the_prose_says():
     assert divmod(5 * 16 + 3, 32) == (2, 19)
     assert "its column is 0 · 16 + 3 = 3" in PROSE
     assert "its row is 1 · 16 + 5 = 21" in PROSE
-    assert (-(-70 // 16), -(-70 // 16) * 16 - 70) == (5, 10), "80 threads, ten without a column"
-    assert "10 columns to the right and 8 rows below are outside C. These are 1,040 of 3,840 threads" in repr(first_kernel.surplus())
-
-
-def test_the_second_half_runs_without_the_first():
-    cells = [cell for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
-    order = [cell["id"] for cell in cells]
-    half = [cell["id"] for cell in cells[order.index("back"):order.index("quiz") + 1]]
-    assert half[0] == "back"
-    made = re.findall(r"import (.*)", CELLS["back"])
-    known = {name.strip() for line in made for name in line.split(",")}
-    for cell in half[1:]:
-        if CELLS[cell].startswith("%%cuda "):
-            known.add(from_cell(CELLS[cell])[0])
-            continue
-        tree = ast.parse(CELLS[cell])
-        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        known |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        assert used <= known, (cell, used - known)
+    assert "8 columns to the right and 8 rows below are outside C. These are 704 of 2,304 threads" in repr(first_kernel.surplus())
 
 
 @pytest.mark.slow
@@ -236,9 +271,8 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
     client = NotebookClient(copy, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(LESSON.parent)}})
     client.execute(env=os.environ | {"COURSE_BACKEND": "sim", "WARP_BY_WARP_HOME": str(tmp_path)})
     said = {cell.id: str(cell.get("outputs")) for cell in copy.cells}
-    needs = {"launched": "first", "swapped-launched": "swapped", "check": "sgemm", "reveal-guard": "unguarded"}
+    needs = {"launched": "first", "swapped-launched": "swapped", "unguarded": "first", "check": "sgemm"}
     for cell, kernel in needs.items():
         assert f"{kernel} is not written yet" in said[cell], (cell, said[cell])
-    for cell in ("beside", "unguarded"):
-        assert "is not written yet" in said[cell], (cell, said[cell])
-        assert not any(number in said[cell] for number in ("8.5", "it is 17", "it is 5 "))
+    assert "is not written yet" in said["beside"]
+    assert "8.5" not in said["beside"]

@@ -216,6 +216,19 @@ def test_what_ijk_waits_for_is_as_recorded():
     assert "".join(shown.split()) in code, "the lesson shows what was timed"
 
 
+def test_the_bars_of_the_other_cpu_change_one_thing_each():
+    found = {(row["kernel"], row["ldb"]): row["best_s"] for row in data.readings("cpu_apart").find(what="program")}
+    fast, scalar, slow, vectors = (found[name, 1040] for name in ("ikj", "ikj, no vectors", "ijk, no vectors", "ijk"))
+    said = triple_loop.split().alt
+    for part in (f"ikj, padding: {fast:.3f} s; × {scalar / fast:.1f} (no vectors); ikj, padding, no vectors: {scalar:.3f} s",
+                 f"× {slow / scalar:.1f} (order); ijk, padding, no vectors: {slow:.3f} s; × {vectors / slow:.2f} (vectors)",
+                 f"ijk, padding: {vectors:.3f} s; × {found['ijk', 1024] / vectors:.1f} (no padding); ijk: {found['ijk', 1024]:.3f} s."):
+        assert part in said
+    assert times.recorded_cpu("cpu_apart") in said
+    assert f"Vectors make `ikj` {scalar / fast:.1f} times as fast, and `ijk` hardly faster." in PROSE
+    assert 1 < slow / vectors < 1.05
+
+
 @pytest.mark.parametrize("sums", [1, 4])
 def test_four_steps_are_right_and_fetch_the_lines_of_ijk(sums):
     text = "// %%c steps\n" + turns.four_steps(sums)

@@ -42,7 +42,7 @@ KINDS = {
     "divergent barrier": Misconception("a barrier that not all threads reach", "A barrier concerns only those threads that come to it.",
                                        "04_tiling", "Break it: a mistake on purpose"),
     "out of bounds": Misconception("an access outside the matrix", "A grid has exactly as many threads as the matrix has elements.",
-                                   "03_first_kernel", "A guard, for matrices of any size"),
+                                   "03_first_kernel", "Break it: a mistake on purpose"),
     "misaligned": Misconception("a vector that begins at the wrong address", "Four floats can be loaded at once wherever they begin.",
                                 "05_coalescing", "Optional: a load that the GPU refuses"),
     "hazard": Misconception("a race, or a missing fence",

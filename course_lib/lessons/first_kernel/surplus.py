@@ -5,7 +5,7 @@ from matplotlib.patches import Rectangle
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
-T, M, N = 16, 40, 70               # threads along each side of a block; rows and columns of C
+T, M, N = 16, 40, 40               # threads along each side of a block; rows and columns of C
 ON_PALE = "#222222"
 
 
@@ -13,7 +13,7 @@ ON_PALE = "#222222"
 def surplus() -> Picture:
     """Draw C, the blocks that cover it, and the threads that lie outside."""
     down, across = -(-M // T), -(-N // T)
-    ax = style.axes(width=8.0, height=3.9)
+    ax = style.axes(width=5.8, height=3.9)
     ax.add_patch(Rectangle((0, 0), across * T, down * T, facecolor="#F6C7A3", edgecolor=style.ORANGE, hatch="///", linewidth=0))
     ax.add_patch(Rectangle((0, 0), N, M, facecolor="#BFDDF0", edgecolor=style.BLUE, linewidth=2.5))
     for y in range(down):
@@ -32,7 +32,7 @@ def outside() -> int:
     """Return how many threads of the grid have no element of C.
 
     >>> outside()
-    1040
+    704
     """
     return -(-M // T) * T * -(-N // T) * T - M * N
 

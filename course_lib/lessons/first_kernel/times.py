@@ -7,10 +7,11 @@ from course_lib.arch import SECTOR_BYTES, WARP
 from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted
 from course_lib.plots import Table
 
-N_TIMED, N_PROFILED = 4096, 1024
+N_TIMED = 4096
 THREADS, HEIGHTS = 256, (1, 2, 4, 8, 16, 32)  # of each block in the table of shapes; rows of C that a warp covers
 FLOATS = SECTOR_BYTES // 4                    # of a sector
-PADDING = 4                                   # unused floats after each row
+LINE = 32                                     # floats of a line of the GPU's caches, 128 bytes
+PADDING, PADDINGS = 8, (32, 16, 8, 4, 1)      # unused floats after each row: of the bet, and of the table
 SIZES = (256, 512, 1024, 2048, 4096)
 CPU, INITIAL = (0.06, 0.64, 7.17, 156.19, 1311.08), (0.13, 0.13, 0.19, 0.45, 3.60)       # Lee's slides: one CPU thread; a GTX 690
 
@@ -25,13 +26,13 @@ def label() -> str:
     return data.load("ladder").label
 
 
-def seconds_by_block(kernel: str, N: int = N_TIMED) -> dict[tuple[int, int], float]:
-    """Return the recorded seconds of the naive or the swapped kernel by its block (bx, by).
+def sectors_of(high: int) -> int:
+    """Return the sectors per step of a warp that covers so many rows of C.
 
-    >>> round(1e3 * seconds_by_block("naive", 2048)[32, 8], 2)
-    2.59
+    >>> sectors_of(2), sectors_of(16)
+    (4, 17)
     """
-    return {(r.parameters["bx"], r.parameters["by"]): r.seconds for r in data.load("shapes").find(KERNELS[kernel], N)}
+    return high + max(1, WARP // high // FLOATS)
 
 
 def warp_times() -> Table:
@@ -40,41 +41,57 @@ def warp_times() -> Table:
     for high in HEIGHTS:
         wide = WARP // high
         shape = f"{high} row{'s' * (high > 1)}, {wide} column{'s' * (wide > 1)}".replace(" ", "\u00a0")
-        both = (seconds_by_block(kernel)[bx, THREADS // bx] for kernel, bx in (("naive", wide), ("swapped", high)))
-        rows.append((shape, high + max(1, wide // FLOATS), *(f"{1e3 * each:.1f}" for each in both)))
+        both = (milliseconds(kernel, bx=bx) for kernel, bx in (("naive", wide), ("swapped", high)))
+        rows.append((shape, sectors_of(high), *both))
     header = ("a warp covers, of C", "sectors per step", *(f"{said}, ms" for said in SAID.values()))
-    found = data.load("shapes")
-    how = data.spread(found.find(N=N_TIMED))
-    return Table(header, rows, f"blocks of {THREADS} threads, {N_TIMED} × {N_TIMED} matrices, {found.label}, {how}")
+    return Table(header, rows, f"blocks of {THREADS} threads, {N_TIMED} × {N_TIMED} matrices, {how_padded()}")
 
 
-def padded(padding: int, kernel: str = "swapped") -> dict[str, Any]:
-    """Return the recorded time of the naive or the swapped kernel in blocks of 16 × 16, with unused floats after each row of A and of B."""
-    row, = data.readings("coalescing").find(what="product", N=N_TIMED, variant=kernel, TILE=16, padding=padding)
+def padded(kernel: str, after_a: int = 0, after_b: int = 0, bx: int = 16) -> dict[str, Any]:
+    """Return the recorded time of the naive or the swapped kernel with so many unused floats after each row of A and of B."""
+    row, = data.readings("padded_rows").find(kernel=KERNELS[kernel], bx=bx, by=THREADS // bx, after_A=after_a, after_B=after_b)
     return row
 
 
+def milliseconds(kernel: str, after_a: int = 0, after_b: int = 0, bx: int = 16) -> str:
+    """Return a recorded time in milliseconds, to one decimal.
+
+    >>> milliseconds("naive"), milliseconds("naive", bx=32)
+    ('25.4', '23.9')
+    """
+    return f"{1e3 * padded(kernel, after_a, after_b, bx)['median_s']:.1f}"
+
+
+def how_padded() -> str:
+    """Say where and when the times with padded rows were recorded, and how sure they are."""
+    found = data.readings("padded_rows")
+    return f"{found.label}, {data.spread(found.rows)}"
+
+
 def padded_ms() -> float:
-    """Return the milliseconds, to one decimal, of *row from x* at N = 4096 with four unused floats after each row.
+    """Return the milliseconds, to one decimal, of *row from x* at N = 4096 with eight unused floats after each row of A.
 
     >>> padded_ms()
-    56.0
+    65.1
     """
-    return round(1e3 * padded(PADDING)["median_s"], 1)
+    return float(milliseconds("swapped", PADDING))
+
+
+def positions(padding: int) -> int:
+    """Return at how many positions in a line of the cache the 16 numbers of A lie that a request of *row from x* asks for.
+
+    >>> [positions(padding) for padding in (0, 1, 4, 8, 16, 32)]
+    [1, 16, 8, 4, 2, 1]
+    """
+    return len({row * (N_TIMED + padding) % LINE for row in range(16)})
 
 
 def padded_rows() -> Table:
-    """Return what both kernels touched in a step and took, without and with unused floats after each row of A and of B."""
-    found, rows = data.readings("coalescing"), []
-    timed = [(kernel, padding) for kernel in ("swapped", "naive") for padding in (0, PADDING)]
-    for kernel, padding in timed:
-        counted_there, = found.find(what="count", N=N_PROFILED, variant=kernel, TILE=16, padding=padding)
-        sectors = counted_there["load_sectors"] * WARP / N_PROFILED**3
-        rows.append((SAID[kernel], padding, f"{sectors:g}", f"{1e3 * padded(padding, kernel)['median_s']:.1f}"))
-    how = data.spread(padded(padding, kernel) for kernel, padding in timed)
-    return Table(("kernel", "unused floats after each row", "sectors per step", "ms"), rows,
-                 f"blocks of 16 × 16, {N_TIMED} × {N_TIMED} matrices, {found.label}, {how}; "
-                 f"sectors counted by a profiler for {N_PROFILED} × {N_PROFILED}")
+    """Return what both kernels took with unused floats after each row of A, and of B."""
+    cases = {"none": (0, 0)} | {f"{pad}, after rows of A": (pad, 0) for pad in PADDINGS} | {f"{PADDING}, after rows of B": (0, PADDING)}
+    rows = [(name, positions(pads[0]), *(milliseconds(kernel, *pads) for kernel in ("swapped", "naive"))) for name, pads in cases.items()]
+    header = ("unused floats", "positions in a line", "row from x, ms", "col from x, ms")
+    return Table(header, rows, f"blocks of 16 × 16, {N_TIMED} × {N_TIMED} matrices, {how_padded()}")
 
 
 def scoreboard() -> Table:

@@ -4,9 +4,9 @@ from course_lib.explorables.orders import two_orders
 from course_lib.lessons.triple_loop.layout import layout
 from course_lib.lessons.triple_loop.loops import check, count, failed, fetched, tried
 from course_lib.lessons.triple_loop.pictures import sets
-from course_lib.lessons.triple_loop.times import fits, measured, scoreboard, six, slides, waits
+from course_lib.lessons.triple_loop.times import fits, measured, scoreboard, six, slides, split, waits
 
 __all__ = [
-    "check", "count", "failed", "fetched", "fits", "layout", "measured", "scoreboard", "sets", "six", "slides", "tried",
+    "check", "count", "failed", "fetched", "fits", "layout", "measured", "scoreboard", "sets", "six", "slides", "split", "tried",
     "two_orders", "waits",
 ]

@@ -85,7 +85,7 @@ def _told(panel, labels):
 @style.styled
 def steps_picture(steps: Sequence[tuple[str, float, str]], unit: str, note: str) -> Picture:
     """Draw one bar of seconds per step, between two bars the factor and what changes, and beside all of them the whole factor."""
-    ax = style.axes(width=9.4, height=3.4)
+    ax = style.axes(width=9.4, height=1 + 0.6 * len(steps))
     names, seconds, changes = zip(*steps, strict=True)
     places, most, last = range(len(steps)), max(seconds), len(steps) - 1
     said = [f"{now:.3f} s" for now in seconds]

@@ -110,6 +110,23 @@ def scoreboard() -> Picture:
     return steps_picture(steps(), f"seconds, {TIMED[1].N:,} × {TIMED[1].N:,} matrices", note)
 
 
+def apart() -> list[tuple[str, float, str]]:
+    """Return the seconds of ikj and ijk on the other recorded CPU, and what changes from each to the next."""
+    padded, plain = (size.ldb for size in TIMED)
+    taken = {(r["kernel"], r["ldb"]): r["best_s"] for r in data.readings("cpu_apart").find(what="program")}
+    five = (("ikj", padded, "no vectors"), ("ikj, no vectors", padded, "order"), ("ijk, no vectors", padded, "vectors"),
+            ("ijk", padded, "no padding"), ("ijk", plain, ""))
+    return [(name.replace(",", ", padding,") if "," in name else name + ", padding" * (ldb == padded), taken[name, ldb], change)
+            for name, ldb, change in five]
+
+
+def split() -> Picture:
+    """Draw what takes ikj to the time of ijk on the other recorded CPU, where both ran without vectors, too."""
+    found = data.readings("cpu_apart")
+    note = f"recorded on {recorded_cpu('cpu_apart')}, {found.date}; the fastest of {found.find(what='program')[0]['rounds']} rounds"
+    return steps_picture(apart(), f"seconds, {TIMED[1].N:,} × {TIMED[1].N:,} matrices, all rows of B equal", note)
+
+
 def fits() -> Table:
     """Return how many lines of a column of B compete for one set of the recorded CPU's first two caches, and the recorded times of ijk."""
     caches = [CacheShape(1024 * found["kib"], ways=found["ways"]) for found in data.readings("cpu_orders").find(what="cache")[:2]]
