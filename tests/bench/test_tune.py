@@ -187,7 +187,7 @@ def test_processes_on_the_simulator_give_what_this_process_gives():
     assert all(r.correct for r in here.found.done)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_pruning_on_a_dask_cluster_loses_nothing(monkeypatch, tmp_path):
     """Two worker processes on the simulator: each has one task at a time, and what comes back prunes what is still here."""
     distributed = pytest.importorskip("distributed")

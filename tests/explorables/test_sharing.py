@@ -37,7 +37,7 @@ SUMMED = """(m, {states, positions}) => positions.map(values => { const s = m.sc
         hash: s.placed.reduce((sum, p) => [p.block, p.tile, p.first, p.last, p.where, p.start].reduce(wrap, sum), 7) }; })"""
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_position_is_the_models(page):
     found = evaluate(page, SUMMED, {"states": states(), "positions": POSITIONS})
     for values, seen in zip(POSITIONS, found, strict=True):

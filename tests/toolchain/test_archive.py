@@ -260,7 +260,7 @@ def nbval(notebook, tmp_path, made):
     assert done.returncode == 0, done.stdout[-4000:]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(1500)
 def test_a_lesson_runs_without_nvrtc(small, tmp_path):
     nbval(ROOT / LESSON, tmp_path, small)
