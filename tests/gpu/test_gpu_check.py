@@ -12,7 +12,7 @@ from course_lib.model.operands import MEASURED
 from course_lib.run import run
 from tools import nsight
 from tools.gpu import cases as tried
-from tools.gpu import check, operands
+from tools.gpu import check, operands, winners
 from tools.record import hardware
 
 FEW = [case for case in tried.cases([(33, 17, 20)]) if case[1] in ({"bx": 7, "by": 5}, {"BM": 8, "BN": 16, "BK": 24}, {})]
@@ -158,3 +158,46 @@ def test_the_outer_products_can_run_and_differ():
     assert len({json.dumps(options) for options in found}) == len(found)
     assert all(kernels.ALL["micro_outer"].problems(**options) == () for options in found)
     assert {(o["TM"], o["TN"], bool(o["SERPENTINE"])) for o in found} >= set(MEASURED)
+
+
+def test_hard_matrices_are_hard_and_a_wrong_kernel_is_told(monkeypatch):
+    rng = np.random.default_rng(5)
+    found = {kind: winners.hard(kind, rng, 4, 6, "float32") for kind in winners.KINDS}
+    assert np.abs(found["exponents"]).max() / np.abs(found["exponents"]).min() > 2.0**20
+    assert 0 < np.abs(found["denormal"]).max() < np.finfo(np.float32).tiny
+    assert not found["cancelling"].sum(axis=1).any()
+    monkeypatch.setattr(winners, "KERNELS", ("sgemm_stages",))
+    monkeypatch.setattr(winners, "SHAPES", ((31, 33, 7),))
+    monkeypatch.setattr("course_lib.run.run", lambda name, A, B, C, backend, **how: run(name, A, B, C, backend="sim", **how))
+    assert winners.section_adversarial({}) == "8 products, 0 wrong, 0 with other bits than the simulator's"
+
+    def off(name, A, B, C, backend, **how):
+        result = run(name, A, B, C, backend="sim", **how)
+        result.C[0, 0] *= 2 if backend == "gpu" else 1
+        return result
+    monkeypatch.setattr("course_lib.run.run", off)
+    with pytest.raises(RuntimeError, match="8 products, 8 wrong, 8 with other bits"):
+        winners.section_adversarial({})
+
+
+SANITIZER = """#!/bin/sh
+case "$*" in *"{tool}"*) echo "========= {words}";; *) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)";; esac
+"""
+
+
+@pytest.mark.parametrize(("words", "clean"), [("ERROR SUMMARY: 0 errors", True), ("ERROR SUMMARY: 2 errors", False), ("crashed", False)])
+def test_what_compute_sanitizer_says_decides(words, clean, tmp_path, monkeypatch):
+    program = tmp_path / "compute-sanitizer"
+    program.write_text(SANITIZER.format(tool="memcheck", words=words))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(gpu, "probe", lambda: gpu.GpuStatus(True, "", "a GPU", (9, 0), "sm_90", "13", "1", 1))
+    if clean:
+        assert winners.section_sanitizer({}, tmp_path).startswith(f"{4 * len(winners.KERNELS)} runs of {len(winners.KERNELS)} kernels")
+    else:
+        with pytest.raises(RuntimeError, match=f"^{len(winners.KERNELS)} of {4 * len(winners.KERNELS)} runs were not clean"):
+            winners.section_sanitizer({}, tmp_path)
+
+
+def test_each_winner_is_watched_with_two_tiles():
+    assert {name: len(wanted) for name, wanted in winners.sanitized()} == dict.fromkeys(winners.KERNELS, 2)
