@@ -1,0 +1,54 @@
+"""The lesson's product in the simulator: what Triton's PTX computes, and what it counts on the way."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib import simt
+from course_lib.lessons.compiler.texts import Setting, Written, written
+from course_lib.simt.report import Report
+
+ARGUMENTS = 6                    # of the program; behind them come Triton's own pointers, which may be null here
+
+
+@dataclass(frozen=True)
+class Product:
+    """A launch: what was compiled, C, and the simulator's report, whose lines are the program's."""
+
+    written: Written
+    C: NDArray[np.float32] = field(repr=False)
+    report: Report = field(repr=False)
+
+    def count(self, name: str) -> int:
+        """Return a counter by Nsight Compute's name."""
+        return self.report.counters[name]
+
+
+def multiply(A: NDArray[Any], B: NDArray[Any], setting: Setting | None = None, **how: Any) -> Product:
+    """Multiply two matrices, rounded to float16, by what Triton wrote.
+
+    Parameters
+    ----------
+    A, B
+        (M, K), (K, N).
+    setting
+        Default the lesson's: three stages, for sm_80.
+    **how
+        More for `simt.launch`, such as `racecheck` and `trace`.
+
+    >>> A = np.eye(64, dtype=np.float16)
+    >>> bool((multiply(A, A).C == A).all())
+    True
+    """
+    made = written(setting or Setting())
+    s, (M, K), N = made.setting, A.shape, B.shape[1]
+    C = np.full((M, N), np.nan, np.float32)
+    halves = [np.ascontiguousarray(matrix, dtype=np.float16) for matrix in (A, B)]
+    sizes = [np.int32(size) for size in (M, N, K)]
+    own = [np.uint64(0)] * (len(re.findall(r"^\s*\.param", made.ptx, re.M)) - ARGUMENTS)
+    report = simt.launch(made.ptx, made.facts["entry"], (-(-N // s.BN), -(-M // s.BM)), 32 * s.warps, [*halves, C, *sizes, *own],
+                         dynamic_shared=made.facts["shared"], arch=s.arch, **how)
+    return Product(made, C, report)
