@@ -5,6 +5,7 @@ course_lib/lessons/compiler/ptx. Its first line says how it was made and how it 
 assembler made of it has: registers, bytes of spills, and the instructions of its loop.
 """
 
+import itertools
 import json
 from collections import Counter
 from importlib.machinery import SourceFileLoader
@@ -20,6 +21,7 @@ from course_lib import toolchain
 from course_lib.errors import require
 from course_lib.lessons.compiler.texts import FOLDER, PROGRAM, SETTINGS, Setting, program_of
 
+SHOWN = ("HMMA", "HGMMA", "LDSM", "LDS", "STS", "LDGSTS", "LDG", "BAR", "LDGDEPBAR", "DEPBAR", "WARPGROUP")
 NEVER = "@!PT"                   # the assembler puts a few loads that no lane executes before asynchronous copies
 
 
@@ -43,7 +45,8 @@ def compiled(setting: Setting, folder: Path) -> Any:
     from triton.compiler import ASTSource
 
     function = jitted(program_of(setting), folder)
-    types = dict(zip(function.arg_names, ("*fp16", "*fp16", "*fp32", "i32", "i32", "i32")))
+    given = "*fp32" if setting.floats else "*fp16"
+    types = dict(zip(function.arg_names, (given, given, "*fp32", "i32", "i32", "i32")))
     tile = {"BM": setting.BM, "BN": setting.BN, "BK": setting.BK}
     aligned = ("A", "B", "C", *(() if setting.any_size else ("N", "K")))
     attributes = {(i,): [["tt.divisibility", 16]] for i, name in enumerate(function.arg_names) if name in aligned}
@@ -58,10 +61,12 @@ def about(made: Any) -> dict[str, Any]:
     used = toolchain.resources(cubin)[entry]
     loops = toolchain.loops(toolchain.sass(cubin, entry))
     busy = max(loops, key=lambda loop: loop.counts["HMMA"] + loop.counts["HGMMA"])
-    found = Counter(i.base for i in busy.instructions if i.predicate != NEVER)
-    counts = {name: found[name] for name in ("HMMA", "HGMMA", "LDSM", "LDS", "STS", "LDGSTS", "LDG", "BAR") if found[name]}
+    executed = [i.base for i in busy.instructions if i.predicate != NEVER]
+    found = Counter(executed)
+    counts = {name: found[name] for name in SHOWN if found[name]}
+    order = [f"{len(list(those))} {name}" for name, those in itertools.groupby(name for name in executed if name in SHOWN)]
     return {"triton": version("triton"), "entry": entry, "shared": made.metadata.shared, "registers": used.registers,
-            "local": used.local_bytes, "loop": {"instructions": found.total()} | counts}
+            "local": used.local_bytes, "loop": {"instructions": found.total()} | counts, "order": ", ".join(order)}
 
 
 def text_of(made: Any, setting: Setting, folder: Path) -> str:

@@ -28,7 +28,7 @@ class Product:
 
 
 def multiply(A: NDArray[Any], B: NDArray[Any], setting: Setting | None = None, **how: Any) -> Product:
-    """Multiply two matrices, rounded to float16, by what Triton wrote.
+    """Multiply two matrices by what Triton wrote; they are rounded to float16 before, or inside to bfloat16 where it takes floats.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def multiply(A: NDArray[Any], B: NDArray[Any], setting: Setting | None = None, *
     made = written(setting or Setting())
     s, (M, K), N = made.setting, A.shape, B.shape[1]
     C = np.full((M, N), np.nan, np.float32)
-    halves = [np.ascontiguousarray(matrix, dtype=np.float16) for matrix in (A, B)]
+    given = [np.ascontiguousarray(matrix, dtype=np.float32 if s.floats else np.float16) for matrix in (A, B)]
     sizes = [np.int32(size) for size in (M, N, K)]
     own = [np.uint64(0)] * (len(re.findall(r"^\s*\.param", made.ptx, re.M)) - ARGUMENTS)
-    report = simt.launch(made.ptx, made.facts["entry"], (-(-N // s.BN), -(-M // s.BM)), 32 * s.warps, [*halves, C, *sizes, *own],
+    report = simt.launch(made.ptx, made.facts["entry"], (-(-N // s.BN), -(-M // s.BM)), 32 * s.warps, [*given, C, *sizes, *own],
                          dynamic_shared=made.facts["shared"], arch=s.arch, **how)
     return Product(made, C, report)

@@ -11,19 +11,22 @@ from course_lib.errors import CourseError
 PROGRAM = Path(__file__).with_name("product.triton")
 FOLDER = Path(__file__).with_name("ptx")
 MASKED = ", mask=(row < M) & (a_col < K), other=0.0"      # of the load of A: what is left out in the mistake
+DOT, ROUNDED = "tl.dot(a, b, sums)", "tl.dot(a.to(tl.bfloat16), b.to(tl.bfloat16), sums)"
 
 
 @dataclass(frozen=True)
 class Setting:
     """How the product was compiled.
 
-    `any_size`: N and K need not be multiples of 16. `masked`: False where the load of A has lost its mask.
+    `any_size`: N and K need not be multiples of 16. `masked`: False where the load of A has lost its mask. `floats`: A and B are float32,
+    and are rounded to bfloat16 before they are multiplied.
     """
 
     stages: int = 3
     arch: str = "sm_80"
     any_size: bool = False
     masked: bool = True
+    floats: bool = False
     BM: int = 64
     BN: int = 64
     BK: int = 32
@@ -36,7 +39,7 @@ class Setting:
         >>> Setting().name, Setting(1, any_size=True).name
         ('sm_80_3', 'sm_80_1_any_size')
         """
-        return f"{self.arch}_{self.stages}" + "_any_size" * self.any_size + "_unmasked" * (not self.masked)
+        return f"{self.arch}_{self.stages}" + "_any_size" * self.any_size + "_unmasked" * (not self.masked) + "_floats" * self.floats
 
     def as_dict(self) -> dict[str, Any]:
         """Return all fields by their names."""
@@ -44,12 +47,13 @@ class Setting:
 
 
 SETTINGS = (*(Setting(stages, arch) for arch in ("sm_80", "sm_90a") for stages in (1, 2, 3, 4)),
-            Setting(any_size=True), Setting(masked=False))
+            Setting(any_size=True), Setting(masked=False), Setting(1, floats=True), Setting(3, floats=True))
 
 
 def program_of(setting: Setting) -> str:
     """Return the text of the program that was compiled at a setting."""
     text = PROGRAM.read_text(encoding="utf-8")
+    text = text.replace(DOT, ROUNDED) if setting.floats else text
     return text if setting.masked else text.replace(MASKED, "")
 
 
@@ -62,8 +66,8 @@ class Written:
     ptx
         The text, with its first line.
     facts
-        That line: "triton" (its version), "entry", "shared" (bytes of a block), "registers" and "local" (bytes of a thread), and "loop",
-        the machine instructions of the loop by their names.
+        That line: "triton" (its version), "entry", "shared" (bytes of a block), "registers" and "local" (bytes of a thread), "loop", the
+        machine instructions of the loop by their names, and "order", some of them as they follow each other.
     """
 
     setting: Setting
