@@ -7,6 +7,7 @@ assembler made of it has: registers, bytes of spills, and the instructions of it
 
 import itertools
 import json
+import re
 from collections import Counter
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import version
@@ -69,10 +70,11 @@ def about(made: Any) -> dict[str, Any]:
             "local": used.local_bytes, "loop": {"instructions": found.total()} | counts, "order": ", ".join(order)}
 
 
-def text_of(made: Any, setting: Setting, folder: Path) -> str:
-    """Return the text that is kept: a line that says what it is, and the PTX without this machine's folders."""
+def text_of(made: Any, setting: Setting) -> str:
+    """Return the text that is kept: a line that says what it is, and the PTX without a debugger's sections and this machine's folders."""
     head = json.dumps(setting.as_dict() | about(made))
-    body = made.asm["ptx"].replace(str(folder), "").rstrip("\0\n ")
+    code, _, _ = made.asm["ptx"].partition("\t.section\t.debug")
+    body = re.sub(r'(\.file\s+\d+ )"[^"]*/', r'\1"', code).rstrip()
     return f"// {head}\n{body}\n"
 
 
@@ -83,6 +85,6 @@ def command() -> None:
     print(f"{PROGRAM.name}, Triton {version('triton')}")
     for setting in SETTINGS:
         with TemporaryDirectory() as name:
-            text = text_of(compiled(setting, Path(name)), setting, Path(name))
+            text = text_of(compiled(setting, Path(name)), setting)
         (FOLDER / f"{setting.name}.ptx").write_text(text, encoding="utf-8")
         print(f"{setting.name}.ptx", text.partition("\n")[0])

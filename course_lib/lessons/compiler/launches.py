@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib import simt
+from course_lib.errors import CourseError
 from course_lib.lessons.compiler.texts import Setting, Written, written
 from course_lib.simt.report import Report
 
 ARGUMENTS = 6                    # of the program; behind them come Triton's own pointers, which may be null here
+PROMISED = 16                    # what N and K are multiples of, unless a text is for any size
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,15 @@ class Product:
     C: NDArray[np.float32] = field(repr=False)
     report: Report = field(repr=False)
 
-    def count(self, name: str) -> int:
-        """Return a counter by Nsight Compute's name."""
-        return self.report.counters[name]
+    @property
+    def shared_bytes(self) -> int:
+        """Return the bytes of shared memory of a block."""
+        return int(self.written.facts["shared"])
+
+    @property
+    def hazards(self) -> int:
+        """Return how many hazards racecheck found, and what `wgmma` lacks."""
+        return len(self.report.hazards) + len(self.report.products)
 
 
 def multiply(A: NDArray[Any], B: NDArray[Any], setting: Setting | None = None, **how: Any) -> Product:
@@ -39,12 +47,19 @@ def multiply(A: NDArray[Any], B: NDArray[Any], setting: Setting | None = None, *
     **how
         More for `simt.launch`, such as `racecheck` and `trace`.
 
+    Raises
+    ------
+    CourseError
+        For sizes that the compiler was promised not to meet, and all that the simulator finds wrong.
+
     >>> A = np.eye(64, dtype=np.float16)
     >>> bool((multiply(A, A).C == A).all())
     True
     """
     made = written(setting or Setting())
     s, (M, K), N = made.setting, A.shape, B.shape[1]
+    if not s.any_size and (N % PROMISED or K % PROMISED):
+        raise CourseError(f"N = {N}, K = {K}: this PTX was compiled for multiples of {PROMISED}; compiler.Setting(any_size=True) takes any")
     C = np.full((M, N), np.nan, np.float32)
     given = [np.ascontiguousarray(matrix, dtype=np.float32 if s.floats else np.float16) for matrix in (A, B)]
     sizes = [np.int32(size) for size in (M, N, K)]

@@ -14,7 +14,6 @@ from course_lib.lessons.compiler.counts import (
     SECTORS,
     STORES,
     WAVEFRONTS,
-    Step,
     buffers,
     our_step,
     step_of,
@@ -96,6 +95,18 @@ COUNTED = {
 }
 
 
+def any_size() -> Table:
+    """Return the counters of the program that takes any size beside those of the one that was promised multiples of 16."""
+    names = {"requests of global memory": (counter_name("requests", "load"),), "sectors loaded": (SECTORS,),
+             "asynchronous copies to shared memory": (COPIES,), "stores to shared memory": (STORES,)}
+    steps = (step_of(Setting(3)), step_of(Setting(3, any_size=True)))
+    rows: list[tuple[str, ...]] = [(name, *(f"{step.sum(those):,}" for step in steps)) for name, those in names.items()]
+    rows += [("machine instructions of a warp", *(str(step.machine) for step in steps)),
+             ("registers of a thread", *(str(step.registers) for step in steps))]
+    return Table(("", "N, K multiples of 16", "any N, K"), rows, f"{WHAT}; num_stages = 3, sm_80; instructions and registers by the "
+                 "assembler, the rest simulated")
+
+
 def pieces(rows: int = 8, stages: int = 3) -> Table:
     """Return where Triton's copies put the first rows of A's tile: which piece of 16 bytes lies in which place of its row."""
     setting, (A, B, _) = Setting(stages), inputs(64, 64, 32)
@@ -112,5 +123,3 @@ def pieces(rows: int = 8, stages: int = 3) -> Table:
     return Table(("row", *(f"place {place}" for place in range(each))), table,
                  "which piece of its row lies in each place of 16 bytes, by the copies that the simulator traced")
 
-
-__all__ = ["Step", "beside_ours", "by_line", "code", "pieces", "program", "stages_compared"]
