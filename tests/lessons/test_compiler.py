@@ -11,12 +11,12 @@ import pytest
 from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.kernels import get
+from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, program_of
 from course_lib.lessons import compiler
 from course_lib.lessons.compiler.counts import CONFLICTS, COPIES, EXECUTED, LDMATRIX, MULTIPLIED, SECTORS, WAVEFRONTS, our_step, step_of
 from course_lib.lessons.compiler.loop import loop_lines, name_of, runs
 from course_lib.lessons.compiler.pictures import COLOURS, STAGES, draw_loop, strips
 from course_lib.lessons.compiler.tables import SHARED_LOADS
-from course_lib.lessons.compiler.texts import FOLDER, PROGRAM, SETTINGS, program_of
 from course_lib.magic import from_cell
 from course_lib.run import matches
 from course_lib.widgets.compute import inputs
@@ -224,7 +224,7 @@ def test_the_missing_mask():
     for M, K in ((100, 128), (64, 48)):
         with pytest.raises(simt.OutOfBounds, match=r"line 19: .*product_param_0\["):
             compiler.multiply(*inputs(M, 128, K)[:2], unmasked)
-    assert (compiler.written(Setting(3)).facts["loop"]["instructions"], compiler.written(unmasked).facts["loop"]["instructions"]) == (96, 88)
+    assert [compiler.written(setting).facts["loop"]["instructions"] for setting in (Setting(3), unmasked)] == [96, 88]
     says("the loop has 96 instructions per step with it, and 88 without")
 
 

@@ -1,7 +1,7 @@
 """Compile lesson 21's product with Triton, at each of the lesson's settings.
 
 No GPU is needed, but Triton is: `pip install -c constraints.txt -e .[triton]`. Each PTX text is kept in
-course_lib/lessons/compiler/ptx. Its first line says how it was made and how it is launched, and what the machine code that Triton's
+course_lib/kernels/triton. Its first line says how it was made and how it is launched, and what the machine code that Triton's
 assembler made of it has: registers, bytes of spills, and the instructions of its loop.
 """
 
@@ -20,7 +20,7 @@ import click
 
 from course_lib import toolchain
 from course_lib.errors import require
-from course_lib.lessons.compiler.texts import FOLDER, PROGRAM, SETTINGS, Setting, program_of
+from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, Setting, program_of
 
 SHOWN = ("HMMA", "HGMMA", "LDSM", "LDS", "STS", "LDGSTS", "LDG", "BAR", "LDGDEPBAR", "DEPBAR", "WARPGROUP")
 NEVER = "@!PT"                   # the assembler puts a few loads that no lane executes before asynchronous copies

@@ -9,11 +9,11 @@ import numpy as np
 
 from course_lib import toolchain
 from course_lib.kernels import get
-from course_lib.lessons.compiler.launches import multiply
-from course_lib.lessons.compiler.texts import Setting, written
+from course_lib.kernels.triton import Setting, written
 from course_lib.run import run
 from course_lib.run.result import counter_name
 from course_lib.run.traces import is_barrier
+from course_lib.run.triton import multiply
 from course_lib.simt.report import TraceRecord
 from course_lib.widgets.compute import inputs
 
@@ -74,7 +74,8 @@ def step_of(setting: Setting) -> Step:
 @lru_cache
 def our_step() -> Step:
     """Return the counts of `OURS` with the same tiles."""
-    found = [run(OURS, *inputs(64, 64, K)[:2], backend="sim", trace=[((0, 0, 0), 0)], **TILE) for K in DEPTHS]
+    values: dict[str, Any] = TILE
+    found = [run(OURS, *inputs(64, 64, K)[:2], backend="sim", trace=[((0, 0, 0), 0)], **values) for K in DEPTHS]
     counters: list[Any] = [result.counters for result in found]
     kernel, steps = get(OURS), (DEPTHS[1] - DEPTHS[0]) // TILE["BK"]
     compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch="sm_80", defines=kernel.defines(**kernel.check(**TILE)))
@@ -88,23 +89,9 @@ def _barriers(traces: list[tuple[TraceRecord, ...]], steps: int) -> int:
     return (more - less) // steps
 
 
-def steps_ahead(setting: Setting) -> int:
-    """Return how many steps' copies are on their way while a warp multiplies, by the waits of its trace.
-
-    Every product in Triton's loop stands behind a wait with no copy between the two, so what the wait leaves is what is on its way.
-    """
-    from course_lib.run import stages_in_flight
-
-    if setting.stages == 1:                                       # plain loads, each followed by the store of what it brought
-        return 0
-    traced = multiply(*inputs(64, 64, DEPTHS[0])[:2], setting, trace=[(0, 0)]).report
-    each = 2 * setting.BK * (setting.BM + setting.BN) // setting.warps
-    return max(wait.bytes_left for wait in stages_in_flight(traced)) // each
-
-
 def buffers(setting: Setting) -> int:
     """Return the steps whose tiles have a place of their own in shared memory, from where the loop writes them."""
     traced = multiply(*inputs(64, 64, DEPTHS[0])[:2], setting, trace=[(0, warp) for warp in range(setting.warps)]).report
-    written_to = {int(address) for r in traced.trace if r.space == "shared" and r.line in (19, 20) and r.operation.startswith(("cp.", "st."))
-                  for address in np.asarray(r.addresses) if address >= 0}
+    writes = [r for r in traced.trace if r.space == "shared" and r.line in (19, 20) and r.operation.startswith(("cp.", "st."))]
+    written_to = {int(address) for record in writes for address in np.asarray(record.addresses) if address >= 0}
     return 16 * len(written_to) // (2 * setting.BK * (setting.BM + setting.BN))

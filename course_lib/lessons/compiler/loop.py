@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from course_lib.lessons.compiler.texts import PROGRAM, Written
+from course_lib.kernels.triton import Written
 from course_lib.plots.linked_code import CodeLine, ptx_lines
 
 SOURCE = "product.py"            # as PTX calls the program
@@ -26,7 +26,7 @@ class Run:
 def loop_lines(made: Written) -> list[CodeLine]:
     """Return the loop's instructions in the order of the text.
 
-    >>> from course_lib.lessons.compiler.texts import Setting, written
+    >>> from course_lib.kernels.triton import Setting, written
     >>> sum("mma.sync" in line.text for line in loop_lines(written(Setting())))
     16
     """
@@ -62,11 +62,3 @@ def runs(made: Written) -> Iterator[Run]:
     for (name, line), found in groupby(loop_lines(made), key=lambda code: (told(code.text), code.line or 0)):
         yield Run(name, line, sum(1 for _ in found))
 
-
-def program_line(number: int) -> str:
-    """Return a line of the program.
-
-    >>> program_line(21).strip()
-    'sums = tl.dot(a, b, sums)'
-    """
-    return PROGRAM.read_text(encoding="utf-8").splitlines()[number - 1]

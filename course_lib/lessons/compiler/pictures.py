@@ -5,17 +5,16 @@ from itertools import groupby
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from course_lib.kernels.triton import Setting, written
 from course_lib.lessons.compiler.loop import loop_lines, name_of
-from course_lib.lessons.compiler.texts import Setting, written
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
-KINDS = {"mma.sync": "multiply", "wgmma.mma_async": "multiply", "ldmatrix": "load from shared memory", "cp.async.cg": "copy to shared memory",
-         "ld.global": "copy to shared memory", "st.shared": "copy to shared memory", "cp.async.wait_group": "wait, barrier",
-         "bar.sync": "wait, barrier", "wgmma.wait_group": "wait, barrier"}
+COPY, WAIT, LOAD, MULTIPLY = "copy to shared memory", "wait, barrier", "load from shared memory", "multiply"
+KINDS = {"mma.sync": MULTIPLY, "wgmma.mma_async": MULTIPLY, "ldmatrix": LOAD, "cp.async.cg": COPY, "ld.global": COPY, "st.shared": COPY,
+         "cp.async.wait_group": WAIT, "bar.sync": WAIT, "wgmma.wait_group": WAIT}
 REST = "all else: addresses, predicates, moves"
-COLOURS = {"copy to shared memory": style.BLUE, "wait, barrier": style.VERMILION, "load from shared memory": style.ORANGE,
-           "multiply": style.GREEN, REST: style.PALE}
+COLOURS = {COPY: style.BLUE, WAIT: style.VERMILION, LOAD: style.ORANGE, MULTIPLY: style.GREEN, REST: style.PALE}
 STAGES = (1, 2, 3, 4)
 HIGH = 0.34                      # of a strip: the kinds above, the lines of Python below
 
@@ -50,7 +49,7 @@ def draw_loop(arch: str = "sm_80") -> Axes:
         for number, count in lines:
             ax.barh(row + HIGH / 2, count, left=at, height=HIGH, color="white", edgecolor=style.GREY, linewidth=0.6)
             if count > 3:
-                ax.text(at + count / 2, row + HIGH / 2, number, ha="center", va="center", fontsize=10.5)
+                ax.text(at + count / 2, row + HIGH / 2, str(number), ha="center", va="center", fontsize=10.5)
             at += count
     ax.set_yticks(range(len(STAGES)), [f"num_stages = {stages}" for stages in STAGES])
     ax.invert_yaxis()

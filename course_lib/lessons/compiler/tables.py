@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from course_lib.kernels.triton import PROGRAM, Setting, written
 from course_lib.lessons.compiler.counts import (
     CONFLICTS,
     COPIES,
@@ -18,11 +19,10 @@ from course_lib.lessons.compiler.counts import (
     our_step,
     step_of,
 )
-from course_lib.lessons.compiler.launches import multiply
 from course_lib.lessons.compiler.loop import loop_lines
-from course_lib.lessons.compiler.texts import PROGRAM, Setting, written
 from course_lib.plots import Table
 from course_lib.run.result import counter_name
+from course_lib.run.triton import multiply
 from course_lib.widgets.compute import inputs
 
 FIRST = 10                       # line of the program, where `@triton.jit` stands
@@ -68,8 +68,8 @@ def stages_compared(arch: str = "sm_80") -> Table:
                      step.registers))
     return Table(("num_stages", "steps that have a place", "bytes of shared memory", "barriers", "instructions in PTX",
                   "machine instructions", "registers"), rows,
-                 f"{arch}: barriers and instructions of one warp per k-step, registers of a thread; barriers and PTX simulated, machine code "
-                 f"and registers by the assembler of Triton {written(Setting()).facts['triton']}")
+                 f"{arch}: barriers and instructions of one warp per k-step, registers of a thread; barriers and PTX simulated, machine "
+                 f"code and registers by the assembler of Triton {written(Setting()).facts['triton']}")
 
 
 def beside_ours() -> Table:

@@ -1,4 +1,4 @@
-"""The lesson's product in the simulator: what Triton's PTX computes, and what it counts on the way."""
+"""Run the PTX that Triton made of a product: what it computes, and what the simulator counts on the way."""
 
 import re
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from course_lib import simt
 from course_lib.errors import CourseError
-from course_lib.lessons.compiler.texts import Setting, Written, written
+from course_lib.kernels.triton import Setting, Written, written
 from course_lib.simt.report import Report
 
 ARGUMENTS = 6                    # of the program; behind them come Triton's own pointers, which may be null here

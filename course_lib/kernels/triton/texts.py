@@ -1,4 +1,4 @@
-"""What Triton made of the lesson's product: the settings, and the PTX that is kept for each."""
+"""The settings at which the product was compiled, and the PTX that is kept for each."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from typing import Any
 from course_lib.errors import CourseError
 
 PROGRAM = Path(__file__).with_name("product.triton")
-FOLDER = Path(__file__).with_name("ptx")
+FOLDER = Path(__file__).parent
 MASKED = ", mask=(row < M) & (a_col < K), other=0.0"      # of the load of A: what is left out in the mistake
 DOT, ROUNDED = "tl.dot(a, b, sums)", "tl.dot(a.to(tl.bfloat16), b.to(tl.bfloat16), sums)"
 
