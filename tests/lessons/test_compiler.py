@@ -14,10 +14,10 @@ from course_lib.kernels import get
 from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, program_of
 from course_lib.lessons import compiler
 from course_lib.lessons.compiler.counts import CONFLICTS, COPIES, EXECUTED, LDMATRIX, MULTIPLIED, SECTORS, WAVEFRONTS, our_step, step_of
-from course_lib.lessons.compiler.loop import loop_lines, name_of, runs
 from course_lib.lessons.compiler.pictures import COLOURS, STAGES, draw_loop, strips
 from course_lib.lessons.compiler.tables import SHARED_LOADS
 from course_lib.magic import from_cell
+from course_lib.plots.ptx_loop import loop_lines, name_of, runs
 from course_lib.run import matches
 from course_lib.widgets.compute import inputs
 from tools import my_course

@@ -5,27 +5,15 @@ from itertools import groupby
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from course_lib.explorables.triton import COPY, LOAD, MULTIPLY, REST, WAIT, kind_of
 from course_lib.kernels.triton import Setting, written
-from course_lib.lessons.compiler.loop import loop_lines, name_of
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
+from course_lib.plots.ptx_loop import loop_lines
 
-COPY, WAIT, LOAD, MULTIPLY = "copy to shared memory", "wait, barrier", "load from shared memory", "multiply"
-KINDS = {"mma.sync": MULTIPLY, "wgmma.mma_async": MULTIPLY, "ldmatrix": LOAD, "cp.async.cg": COPY, "ld.global": COPY, "st.shared": COPY,
-         "cp.async.wait_group": WAIT, "bar.sync": WAIT, "wgmma.wait_group": WAIT}
-REST = "all else: addresses, predicates, moves"
 COLOURS = {COPY: style.BLUE, WAIT: style.VERMILION, LOAD: style.ORANGE, MULTIPLY: style.GREEN, REST: style.PALE}
 STAGES = (1, 2, 3, 4)
 HIGH = 0.34                      # of a strip: the kinds above, the lines of Python below
-
-
-def kind_of(text: str) -> str:
-    """Return what an instruction is for, as the picture tells it.
-
-    >>> kind_of("bar.sync 0;"), kind_of("add.s32 %r1, %r2, %r3;")
-    ('wait, barrier', 'all else: addresses, predicates, moves')
-    """
-    return KINDS.get(name_of(text), REST)
 
 
 def strips(setting: Setting) -> tuple[list[tuple[str, int]], list[tuple[int, int]]]:

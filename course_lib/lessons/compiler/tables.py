@@ -19,8 +19,8 @@ from course_lib.lessons.compiler.counts import (
     our_step,
     step_of,
 )
-from course_lib.lessons.compiler.loop import loop_lines
 from course_lib.plots import Table
+from course_lib.plots.ptx_loop import loop_lines
 from course_lib.run.result import counter_name
 from course_lib.run.triton import multiply
 from course_lib.widgets.compute import inputs
