@@ -1,7 +1,7 @@
 """Lesson 21's explorable: where the tiles of each step are while a warp goes through the loop that Triton wrote."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -16,6 +16,9 @@ COPY, WAIT, LOAD, MULTIPLY = "copy to shared memory", "wait, barrier", "load fro
 KINDS = {"mma.sync": MULTIPLY, "wgmma.mma_async": MULTIPLY, "ldmatrix": LOAD, "cp.async.cg": COPY, "ld.global": COPY, "st.shared": COPY,
          "cp.async.wait_group": WAIT, "bar.sync": WAIT, "wgmma.wait_group": WAIT}
 REST = "all else: addresses, predicates, moves"
+Place = tuple[int, int]          # the first and the last of neighbouring instructions in the loop
+Event = dict[str, Any]           # as JSON takes it
+BEFORE = (-1, -1)                # the Place of what stands outside of the loop
 HALVES = ("first", "second")
 WAY, HERE, FREE = "way", "here", "free"
 
@@ -55,10 +58,11 @@ class Machine:
     running: int = -1            # the step whose product by `wgmma` may still be under way
     fetched: int = -1            # the step whose tiles plain loads are bringing
 
-    def seen(self, says: str, ptx: str, lines: str, at: tuple[int, int] = (-1, -1)) -> dict[str, Any]:
-        """Return an event: what is said, its instructions and lines of Python, where it is in the loop, and all that is where it is then."""
+    def seen(self, says: str, ptx: str, lines: str, at: Place = BEFORE) -> Event:
+        """Return an event: what is said, its instructions, their lines of Python and place in the loop, and where all tiles are then."""
         return {"says": says, "ptx": ptx, "lines": lines, "at": list(at), "places": [list(place) for place in self.places],
-                "registers": [list(half) for half in self.registers], "multiplied": list(self.multiplied), "running": self.running, "fetched": self.fetched}
+                "registers": [list(half) for half in self.registers], "multiplied": list(self.multiplied), "running": self.running,
+                "fetched": self.fetched}
 
     def copy(self, step: int) -> int:
         """Order the copies of a step; return its place."""
@@ -80,21 +84,21 @@ class Machine:
         self.multiplied[step] += 1
 
 
-def events(setting: Setting) -> list[dict[str, Any]]:
+def events(setting: Setting) -> list[Event]:
     """Return what a warp does, one event after another, in the order of the PTX; K is `TILES` steps."""
     machine = Machine([(-1, FREE)] * places_of(setting))
     order = [(first, last) for _, first, last in groups(written(setting))]
     turn = _one_stage if setting.stages == 1 else _mma if setting.arch == "sm_80" else _wgmma
-    found = list(_before(machine, setting)) if setting.stages > 1 else []
+    found = list(filter(None, _before(machine, setting))) if setting.stages > 1 else []
     for step in range(TILES):
-        found += [event for event in turn(machine, setting, step, order) if event]
+        found += filter(None, turn(machine, setting, step, order))
     if machine.running >= 0:
         machine.running = -1
         found.append(machine.seen(f"Behind the loop the warp waits for the product of step {TILES - 1}.", "wgmma.wait_group 0", "17"))
     return found
 
 
-def _copied(machine, step, at=(-1, -1)):
+def _copied(machine, step, at=BEFORE):
     """Order the copies of a step; None where there is no such step."""
     if step >= TILES:
         return None
@@ -102,7 +106,7 @@ def _copied(machine, step, at=(-1, -1)):
     return machine.seen(f"The copies of step {step} are ordered into place {place}.", "cp.async × 4", "19, 20", at)
 
 
-def _arrived(machine, step, at=(-1, -1)):
+def _arrived(machine, step, at=BEFORE):
     if step >= TILES:
         return None
     new = machine.places[step % len(machine.places)] != (step, HERE)
@@ -112,7 +116,7 @@ def _arrived(machine, step, at=(-1, -1)):
     return machine.seen(says, "cp.async.wait_group, bar.sync", "19", at)
 
 
-def _loaded(machine, step, half, at=(-1, -1)):
+def _loaded(machine, step, half, at=BEFORE):
     if step >= TILES:
         return None
     machine.registers.append((step, half))
@@ -124,7 +128,7 @@ def _multiplied(machine, step, half, at):
     return machine.seen(f"The {HALVES[half]} half of step {step} is multiplied.", "mma × 8", "21", at)
 
 
-def _before(machine, setting) -> Iterator[dict[str, Any]]:
+def _before(machine: Machine, setting: Setting) -> Iterator[Event | None]:
     """Yield what happens in front of the loop."""
     for step in range(setting.stages - 1):
         yield _copied(machine, step)
@@ -133,7 +137,7 @@ def _before(machine, setting) -> Iterator[dict[str, Any]]:
         yield _loaded(machine, 0, 0)
 
 
-def _mma(machine, setting, step, order) -> Iterator[dict[str, Any] | None]:
+def _mma(machine: Machine, setting: Setting, step: int, order: Sequence[Place]) -> Iterator[Event | None]:
     """Yield a turn of a pipeline whose products come out of registers."""
     yield _arrived(machine, step, order[0])
     yield _loaded(machine, step, 1, order[1])
@@ -146,7 +150,7 @@ def _mma(machine, setting, step, order) -> Iterator[dict[str, Any] | None]:
     yield _multiplied(machine, step, 1, order[7])
 
 
-def _wgmma(machine, setting, step, order) -> Iterator[dict[str, Any] | None]:
+def _wgmma(machine: Machine, setting: Setting, step: int, order: Sequence[Place]) -> Iterator[Event | None]:
     """Yield a turn of a pipeline whose products read shared memory themselves."""
     yield _arrived(machine, step, order[0])
     before, machine.running = machine.running, step
@@ -160,7 +164,7 @@ def _wgmma(machine, setting, step, order) -> Iterator[dict[str, Any] | None]:
     yield _copied(machine, step + setting.stages - 1, order[3])
 
 
-def _one_stage(machine, setting, step, order) -> Iterator[dict[str, Any]]:
+def _one_stage(machine: Machine, setting: Setting, step: int, order: Sequence[Place]) -> Iterator[Event]:
     """Yield a turn without asynchronous copies."""
     machine.fetched = step
     yield machine.seen(f"The tile of A of step {step} is loaded from global memory into registers.", "ld.global × 2", "19", order[0])
@@ -168,7 +172,8 @@ def _one_stage(machine, setting, step, order) -> Iterator[dict[str, Any]]:
         machine.free(step - 1)
     yield machine.seen("A barrier: all warps have read what lies in the place, so it is free.", "bar.sync", "19", order[1])
     machine.copy(step)
-    yield machine.seen(f"A's tile of step {step} is stored. B's is loaded and stored as well.", "st.shared × 4, ld.global × 2", "19, 20", order[2])
+    yield machine.seen(f"A's tile of step {step} is stored. B's is loaded and stored as well.", "st.shared × 4, ld.global × 2", "19, 20",
+                       order[2])
     machine.arrive(step)
     machine.fetched = -1
     mma = setting.arch == "sm_80"
@@ -193,8 +198,8 @@ def states() -> dict[str, Any]:
     for target in TARGETS:
         for stages in STAGES:
             made = written(Setting(stages, target))
-            kinds = [(kind, sum(1 for _ in those)) for kind, those in groupby(kind_of(line.text) for line in loop_lines(made))]
-            found[f"{target}|{stages}"] = {"events": events(made.setting), "loop": [list(one) for one in kinds], "shared": made.facts["shared"]}
+            kinds = [[kind, sum(1 for _ in those)] for kind, those in groupby(kind_of(line.text) for line in loop_lines(made))]
+            found[f"{target}|{stages}"] = {"events": events(made.setting), "loop": kinds, "shared": made.facts["shared"]}
     return {"tiles": TILES, "kinds": [COPY, WAIT, LOAD, MULTIPLY, REST], "at": found}
 
 
@@ -206,8 +211,8 @@ class TritonLoop(Explorable):
     _esm = module_text("triton")
 
     def static_text(self) -> str:
-        return (f"{self.title}: {TILES} steps of a product with float16 tiles of 64 × 32 and 32 × 64. A warp goes through its instructions, "
-                "and the picture shows where the tiles of each step are. Run this cell to play it.")
+        return (f"{self.title}: {TILES} steps of a product with float16 tiles of 64 × 32 and 32 × 64. A warp goes through its "
+                "instructions, and the picture shows where the tiles of each step are. Run this cell to play it.")
 
 
 def what_triton_wrote(stages: int = 3, target: str = "sm_80") -> TritonLoop:

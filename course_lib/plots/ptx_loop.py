@@ -1,9 +1,5 @@
 """The loop along K in the PTX that Triton wrote: its instructions in their order, each with the line of Python that it comes from."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import groupby
-
 from course_lib.kernels.triton import Written
 from course_lib.plots.linked_code import CodeLine, ptx_lines
 
@@ -12,15 +8,6 @@ LOOP = "Inner Loop"              # the compiler's comment at the loop's first li
 # What is named in a listing of the loop; everything else is arithmetic on addresses, predicates and registers.
 NAMED = ("mma.sync", "ldmatrix", "cp.async.wait_group", "cp.async.commit_group", "cp.async.cg", "bar.sync", "fence.proxy",
          "wgmma.fence", "wgmma.mma_async", "wgmma.commit_group", "wgmma.wait_group", "ld.global", "st.shared", "bra")
-
-
-@dataclass(frozen=True)
-class Run:
-    """Neighbouring instructions of one kind and of one line of Python; `name` is "" for those that are not named."""
-
-    name: str
-    line: int
-    count: int
 
 
 def loop_lines(made: Written) -> list[CodeLine]:
@@ -45,20 +32,3 @@ def name_of(text: str) -> str:
     """
     opcode = text.split()[text.startswith("@")]
     return next((name for name in NAMED if opcode.startswith(name)), "")
-
-
-def told(text: str) -> str:
-    """Return an instruction's name as a listing shows it: a wait with how many groups it leaves.
-
-    >>> told("cp.async.wait_group 2;"), told("bar.sync 0;")
-    ('cp.async.wait_group 2', 'bar.sync')
-    """
-    name = name_of(text)
-    return f"{name} {text.split()[-1].strip(';')}" if name.endswith("wait_group") else name
-
-
-def runs(made: Written) -> Iterator[Run]:
-    """Yield the loop's instructions, neighbours of one kind and line together."""
-    for (name, line), found in groupby(loop_lines(made), key=lambda code: (told(code.text), code.line or 0)):
-        yield Run(name, line, sum(1 for _ in found))
-

@@ -25,11 +25,6 @@ class Product:
     report: Report = field(repr=False)
 
     @property
-    def shared_bytes(self) -> int:
-        """Return the bytes of shared memory of a block."""
-        return int(self.written.facts["shared"])
-
-    @property
     def hazards(self) -> int:
         """Return how many hazards racecheck found, and what `wgmma` lacks."""
         return len(self.report.hazards) + len(self.report.products)

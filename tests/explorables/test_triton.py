@@ -94,7 +94,8 @@ def test_an_event_in_the_loop_lies_where_the_ptx_has_it(setting):
 
 
 SAYS = """(m, [states, values]) => { const scene = m.sceneOf(values, states);
-    return [...Array(scene.steps + 1).keys()].map(at => m.says({ scene }, at)).concat([m.picture.describes({ scene }, 0), scene.answer]); }"""
+    const said = [...Array(scene.steps + 1).keys()].map(at => m.says({ scene }, at));
+    return said.concat([m.picture.describes({ scene }, 0), scene.answer]); }"""
 
 
 def test_the_words_ask_first_and_answer_last(page):

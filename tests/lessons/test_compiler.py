@@ -10,14 +10,14 @@ import pytest
 
 from course_lib import simt
 from course_lib.errors import CourseError
+from course_lib.explorables.triton import STAGES
 from course_lib.kernels import get
 from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, program_of
 from course_lib.lessons import compiler
 from course_lib.lessons.compiler.counts import CONFLICTS, COPIES, EXECUTED, LDMATRIX, MULTIPLIED, SECTORS, WAVEFRONTS, our_step, step_of
-from course_lib.lessons.compiler.pictures import COLOURS, STAGES, draw_loop, strips
 from course_lib.lessons.compiler.tables import SHARED_LOADS
 from course_lib.magic import from_cell
-from course_lib.plots.ptx_loop import loop_lines, name_of, runs
+from course_lib.plots.ptx_loop import loop_lines, name_of
 from course_lib.run import matches
 from course_lib.widgets.compute import inputs
 from tools import my_course
@@ -102,9 +102,11 @@ def test_what_the_lines_cost():
         "mov.b32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
     assert (step.counters[SECTORS], step.counters[COPIES], step.counters[LDMATRIX], step.sum(CONFLICTS)) == (256, 16, 32, 0)
     assert 32 * step.counters[SECTORS] == 16 * 32 * step.counters[COPIES] == 8192
-    assert {run.line for run in runs(compiler.written(Setting(3))) if run.name == "bar.sync"} == {19}
-    says("cause 300 of the 504 instructions, and the product itself 128", "bring 256 sectors, exactly the 8,192 bytes",
-         "16 instructions of 16 bytes per lane", "Then 32 `ldmatrix`", "The barriers belong to line 19")
+    assert {line.line for line in loop_lines(compiler.written(Setting(3))) if name_of(line.text) == "bar.sync"} == {19}
+    assert compiler.multiplying() == 12.7
+    says("64 of 504 are `mma`", "lines 19 and 20, cause 300, and the product itself 128. Half of these 128 only move registers",
+         "bring 256 sectors, exactly the 8,192 bytes", "16 instructions of 16 bytes per lane", "Then 32 `ldmatrix`",
+         "The barriers belong to line 19")
 
 
 def test_every_count_is_a_straight_line_in_k():
@@ -122,10 +124,10 @@ def test_what_stages_take(arch, places, size):
 
 
 def test_what_the_lesson_says_of_stages():
-    assert compiler.multiply(*inputs(64, 64, 64)[:2]).shared_bytes == 16384
-    says("which is 8,192 bytes together", "24,576 bytes would be three places. Triton has two, 16,384 bytes",
-         "three stages have two places, and four have three", "`num_stages` = S from 2 on has S − 1 places",
-         "Three stages have three places, and four have four", "16,384 is for C")
+    two, three, four = (row[4:6] for row in compiler.stages_compared().rows[1:])
+    assert (three[0] - two[0], three[1] - two[1], four) == (27, 15, three)
+    says("together 8,192 bytes", "Two places, not three", "27 instructions in PTX, 15 in machine code", "to four only shared memory grows",
+         "`num_stages` = S from 2 on has S − 1 places", "Two stages and more have as many places", "16,384 is for C")
     stored = [r for r in compiler.multiply(*inputs(64, 64, 64)[:2], Setting(1, "sm_90a"), trace=[(0, w) for w in range(4)]).report.trace
               if r.space == "shared" and r.line == 22 and r.operation.startswith("st.")]
     assert len({int(address) for r in stored for address in r.addresses}) * 16 == 16384 == 4 * 64 * 64
@@ -133,8 +135,9 @@ def test_what_the_lesson_says_of_stages():
 
 def order(setting, *ignored):
     """Return the named instructions of a loop in their order, neighbours of one name together."""
-    names = [run.name for run in runs(compiler.written(setting)) if run.name and run.name not in ignored]
-    return [name for name, _ in itertools.groupby(names)]
+    named = [(name_of(line.text), line.text.split()[-1].strip(";")) for line in loop_lines(compiler.written(setting)) if name_of(line.text)]
+    names = [f"{name} {last}" if name.endswith("wait_group") else name for name, last in named]
+    return [name for name, _ in itertools.groupby(name for name in names if name not in ignored)]
 
 
 def test_the_order_in_the_loop():
@@ -144,7 +147,7 @@ def test_the_order_in_the_loop():
         "cp.async.wait_group 2", "bar.sync", "ldmatrix", "mma.sync", "bra"]
     multiplied = [line for line in loop_lines(compiler.written(Setting(3))) if name_of(line.text) == "mma.sync"]
     assert len(multiplied) == 16
-    says("the place in shared memory is free. The four copies of a later step go there")
+    says("The second half of the old step, 16 of the 32 columns of A, is in registers and waits to be multiplied")
 
 
 def test_copies_go_to_the_place_that_was_read_last():
@@ -171,7 +174,7 @@ def test_two_stages_overlap_nothing_in_ptx():
     wait = flat.index("DEPBAR", first)
     assert flat[first:wait].count("HMMA") == 8
     assert (flat.count("HMMA"), flat.count("LDGSTS")) == (16, 4)
-    says("All eight products of the first half come before the copies", "eight `HMMA` stand between the first copy and the wait")
+    says("Eight `HMMA`. In PTX all eight products of the first half come before the copies")
 
 
 def test_one_stage_has_no_asynchronous_copies():
@@ -268,14 +271,7 @@ def test_any_size():
     says("eight times as many requests")
 
 
-def test_the_picture_shows_every_instruction_of_each_loop():
-    for arch in ("sm_80", "sm_90a"):
-        ax = draw_loop(arch)
-        for row, stages in enumerate(STAGES):
-            kinds, lines = strips(Setting(stages, arch))
-            total = len(loop_lines(compiler.written(Setting(stages, arch))))
-            assert sum(count for _, count in kinds) == sum(count for _, count in lines) == total
-            bars = [patch for patch in ax.patches if abs(patch.get_y() + patch.get_height() / 2 - row) < 0.3]
-            assert sum(patch.get_width() for patch in bars) == 2 * total
-        assert [text.get_text() for text in ax.get_legend().get_texts()] == list(COLOURS)
-    assert "num_stages = 3, 126 instructions" in compiler.loop_picture().alt
+def test_the_title_shows_the_program():
+    lines = PROGRAM.read_text(encoding="utf-8").splitlines()
+    shown = re.search(r"```text\n(.*?)```", CELLS["title"], re.S)[1].splitlines()
+    assert shown == [f"{number}  {lines[number - 1]}" for number in range(12, len(lines) + 1)]

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from course_lib import toolchain
 from course_lib.kernels import get
 from course_lib.kernels.triton import Setting, written
@@ -87,11 +85,3 @@ def our_step() -> Step:
 def _barriers(traces: list[tuple[TraceRecord, ...]], steps: int) -> int:
     less, more = (sum(map(is_barrier, trace)) for trace in traces)
     return (more - less) // steps
-
-
-def buffers(setting: Setting) -> int:
-    """Return the steps whose tiles have a place of their own in shared memory, from where the loop writes them."""
-    traced = multiply(*inputs(64, 64, DEPTHS[0])[:2], setting, trace=[(0, warp) for warp in range(setting.warps)]).report
-    writes = [r for r in traced.trace if r.space == "shared" and r.line in (19, 20) and r.operation.startswith(("cp.", "st."))]
-    written_to = {int(address) for record in writes for address in np.asarray(record.addresses) if address >= 0}
-    return 16 * len(written_to) // (2 * setting.BK * (setting.BM + setting.BN))

@@ -1,9 +1,10 @@
-"""The tables of lesson 21: the program, what each of its lines costs, its PTX, the stages, and a kernel of ours beside it."""
+"""The tables of lesson 21: what each line of the program costs, its PTX, the stages, and a kernel of ours beside it."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
+from course_lib.explorables.triton import places_of
 from course_lib.kernels.triton import PROGRAM, Setting, written
 from course_lib.lessons.compiler.counts import (
     CONFLICTS,
@@ -15,7 +16,6 @@ from course_lib.lessons.compiler.counts import (
     SECTORS,
     STORES,
     WAVEFRONTS,
-    buffers,
     our_step,
     step_of,
 )
@@ -25,17 +25,20 @@ from course_lib.run.result import counter_name
 from course_lib.run.triton import multiply
 from course_lib.widgets.compute import inputs
 
-FIRST = 10                       # line of the program, where `@triton.jit` stands
 SHARED_LOADS = (counter_name("shared instructions", "load"), LDMATRIX)
 OF_A = 19                        # line of the load of A
 PIECE = 16                       # bytes that one copy brings
 WHAT = "a k-step of one block of four warps, 64 × 64 × 32"
 
 
-def program() -> Table:
-    """Return the program with its line numbers."""
-    lines = PROGRAM.read_text(encoding="utf-8").splitlines()
-    return Table(("line", "product.triton"), [(n, lines[n - 1]) for n in range(FIRST, len(lines) + 1)], mono=(1,))
+def multiplying(stages: int = 3) -> float:
+    """Return how many of 100 instructions of a step are `mma`, counted in PTX.
+
+    >>> multiplying()
+    12.7
+    """
+    counters = step_of(Setting(stages)).counters
+    return round(100 * counters[MULTIPLIED] / counters[EXECUTED], 1)
 
 
 def by_line(stages: int = 3, arch: str = "sm_80") -> Table:
@@ -64,7 +67,7 @@ def stages_compared(arch: str = "sm_80") -> Table:
     rows = []
     for stages in (1, 2, 3, 4):
         step, setting = step_of(Setting(stages, arch)), Setting(stages, arch)
-        rows.append((stages, buffers(setting), step.shared, step.barriers, step.counters[EXECUTED] // setting.warps, step.machine,
+        rows.append((stages, places_of(setting), step.shared, step.barriers, step.counters[EXECUTED] // setting.warps, step.machine,
                      step.registers))
     return Table(("num_stages", "steps that have a place", "bytes of shared memory", "barriers", "instructions in PTX",
                   "machine instructions", "registers"), rows,
