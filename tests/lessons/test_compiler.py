@@ -247,7 +247,7 @@ def test_beside_ours():
     assert "cp.async" not in compiler.written(Setting(1, floats=True)).ptx
     assert (floats.shared, ours.shared) == (2 * 4 * 32 * 128, 2 * 32 * 128)
     says("32 loads from shared memory instead of 192, 192 wavefronts instead of 512, no conflicts instead of 128",
-         "It has two registers more", "takes 2.7 times the wavefronts of our kernel")
+         "every row but the registers, of which it has two more", "takes 2.7 times the wavefronts of our kernel")
 
 
 def test_the_same_program_for_an_h200():

@@ -1,8 +1,8 @@
-"""Compile lesson 21's product with Triton, at each of the lesson's settings.
+"""Compile lesson 21's product with Triton.
 
-No GPU is needed, but Triton is: `pip install -c constraints.txt -e .[triton]`. Each PTX text is kept in
-course_lib/kernels/triton. Its first line says how it was made and how it is launched, and what the machine code that Triton's
-assembler made of it has: registers, bytes of spills, and the instructions of its loop.
+It is compiled at each of the lesson's settings. No GPU is needed, but Triton is: `pip install -c constraints.txt -e .[triton]`.
+Each PTX text is kept in course_lib/kernels/triton. Its first line says how it was made and how it is launched, and what the machine code
+that Triton's assembler made of it has: registers, bytes of local memory, and the instructions of its loop.
 """
 
 import itertools
