@@ -10,7 +10,7 @@ import pytest
 
 from course_lib import simt
 from course_lib.errors import CourseError
-from course_lib.explorables.triton import STAGES
+from course_lib.explorables.triton import STAGES, events
 from course_lib.kernels import get
 from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, program_of
 from course_lib.lessons import compiler
@@ -275,3 +275,13 @@ def test_the_title_shows_the_program():
     lines = PROGRAM.read_text(encoding="utf-8").splitlines()
     shown = re.search(r"```text\n(.*?)```", CELLS["title"], re.S)[1].splitlines()
     assert shown == [f"{number}  {lines[number - 1]}" for number in range(12, len(lines) + 1)]
+
+
+def test_the_lecture_says_what_the_lesson_says():
+    notes = (ROOT / "docs" / "lecturing" / "21_compiler.md").read_text(encoding="utf-8")
+    ninth = events(Setting(3))[8]
+    assert ninth["says"] == "The copies of step 2 are ordered into place 0."
+    assert [0, 1] in ninth["registers"]
+    for words in ("up to event 9, where step 2 is copied into the place of step 0", f"| {compiler.multiplying()}. Line 19",
+                  "128 wavefronts, then 32", "512 against 192", "and the `DEPBAR`: eight"):
+        assert words in notes

@@ -28,6 +28,7 @@ from course_lib.widgets.compute import inputs
 SHARED_LOADS = (counter_name("shared instructions", "load"), LDMATRIX)
 OF_A = 19                        # line of the load of A
 PIECE = 16                       # bytes that one copy brings
+WIDTH = 44                       # of a line of the program in a table
 WHAT = "a k-step of one block of four warps, 64 × 64 × 32"
 
 
@@ -47,9 +48,13 @@ def by_line(stages: int = 3, arch: str = "sm_80") -> Table:
     lines = PROGRAM.read_text(encoding="utf-8").splitlines()
     columns = {"instructions, counted in PTX": (EXECUTED,), "sectors": (SECTORS,), "copies and stores to shared": (COPIES, STORES),
                "loads from shared": SHARED_LOADS, "wavefronts": WAVEFRONTS, "conflicts": CONFLICTS, "mma": (MULTIPLIED,)}
-    rows = [(n, *(_sum(found[n], names) for names in columns.values()), lines[n - 1].strip())
+    rows = [(n, *(_sum(found[n], names) for names in columns.values()), _short(lines[n - 1].strip()))
             for n in sorted(found) if found[n].get(EXECUTED)]
     return Table(("line", *columns, "product.triton"), rows, f"{WHAT}; num_stages = {stages}, {arch}; simulated", mono=(len(columns) + 1,))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WIDTH else f"{text[:WIDTH - 1]}…"
 
 
 def _sum(counters: Mapping[str, int], names: tuple[str, ...]) -> int:
