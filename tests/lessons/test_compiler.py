@@ -12,7 +12,7 @@ from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.explorables.triton import STAGES, events
 from course_lib.kernels import get
-from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, program_of
+from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, digest_of, program_of
 from course_lib.lessons import compiler
 from course_lib.lessons.compiler.counts import CONFLICTS, COPIES, EXECUTED, LDMATRIX, MULTIPLIED, SECTORS, WAVEFRONTS, our_step, step_of
 from course_lib.lessons.compiler.tables import SHARED_LOADS
@@ -69,6 +69,7 @@ def test_the_kept_texts_are_those_of_the_settings():
         assert setting.as_dict().items() <= made.facts.items()
         assert f".target {setting.arch}\n" in made.ptx
         assert made.facts["local"] == 0
+        assert made.facts["program"] == digest_of(setting), "older than the program: python -m tools record triton"
         assert not re.search(r"/(?:home|Users|root|work|tmp)/", made.ptx)
     assert {compiler.written(setting).facts["triton"] for setting in SETTINGS} == {"3.9.0"}
     pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ import click
 
 from course_lib import toolchain
 from course_lib.errors import require
-from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, Setting, program_of
+from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, Setting, digest_of, program_of
 
 SHOWN = ("HMMA", "HGMMA", "LDSM", "LDS", "STS", "LDGSTS", "LDG", "BAR", "LDGDEPBAR", "DEPBAR", "WARPGROUP")
 NEVER = "@!PT"                   # the assembler puts a few loads that no lane executes before asynchronous copies
@@ -72,7 +72,7 @@ def about(made: Any) -> dict[str, Any]:
 
 def text_of(made: Any, setting: Setting) -> str:
     """Return the text that is kept: a line that says what it is, and the PTX without a debugger's sections and this machine's folders."""
-    head = json.dumps(setting.as_dict() | about(made))
+    head = json.dumps(setting.as_dict() | {"program": digest_of(setting)} | about(made))
     code, _, _ = made.asm["ptx"].partition("\t.section\t.debug")
     body = re.sub(r'(\.file\s+\d+ )"[^"]*/', r'\1"', code).rstrip()
     return f"// {head}\n{body}\n"

@@ -1,5 +1,6 @@
 """The settings at which the product was compiled, and the PTX that is kept for each."""
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -57,6 +58,11 @@ def program_of(setting: Setting) -> str:
     return text if setting.masked else text.replace(MASKED, "")
 
 
+def digest_of(setting: Setting) -> str:
+    """Return a hash of the program that is compiled at a setting, by which a text that is older than the program is known."""
+    return hashlib.sha256(program_of(setting).encode()).hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class Written:
     """What Triton wrote at a setting.
@@ -66,8 +72,8 @@ class Written:
     ptx
         The text, with its first line.
     facts
-        That line: "triton" (its version), "entry", "shared" (bytes of a block), "registers" and "local" (bytes of a thread), "loop", the
-        machine instructions of the loop by their names, and "order", some of them as they follow each other.
+        That line: "program" (`digest_of` it), "triton" (its version), "entry", "shared" (bytes of a block), "registers" and "local" (bytes
+        of a thread), "loop", the machine instructions of the loop by their names, and "order", some of them as they follow each other.
     """
 
     setting: Setting
