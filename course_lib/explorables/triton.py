@@ -48,6 +48,16 @@ def places_of(setting: Setting) -> int:
     return max(setting.stages - (setting.arch == "sm_80"), 1)
 
 
+def on_their_way(setting: Setting) -> int:
+    """Return for how many steps copies may be on their way when a product begins, at most.
+
+    >>> [on_their_way(Setting(stages)) for stages in STAGES]
+    [0, 0, 1, 2]
+    """
+    begun = [event for event in events(setting) if event["ptx"].startswith(("mma", "wgmma ×"))]
+    return max(sum(state == WAY for _, state in event["places"]) for event in begun)
+
+
 @dataclass
 class Machine:
     """Where the tiles of every step are; `registers` holds (step, half), `multiplied` the halves that are done or, by `wgmma`, begun."""

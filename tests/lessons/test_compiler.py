@@ -10,15 +10,16 @@ import pytest
 
 from course_lib import simt
 from course_lib.errors import CourseError
-from course_lib.explorables.triton import STAGES, events
+from course_lib.explorables.triton import STAGES, events, on_their_way
 from course_lib.kernels import get
 from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, digest_of, program_of
 from course_lib.lessons import compiler
 from course_lib.lessons.compiler.counts import CONFLICTS, COPIES, EXECUTED, LDMATRIX, MULTIPLIED, SECTORS, WAVEFRONTS, our_step, step_of
 from course_lib.lessons.compiler.tables import SHARED_LOADS
+from course_lib.lessons.stages.flight import during_products
 from course_lib.magic import from_cell
 from course_lib.plots.ptx_loop import loop_lines, name_of
-from course_lib.run import matches
+from course_lib.run import matches, stages_in_flight
 from course_lib.widgets.compute import inputs
 from tools import my_course
 
@@ -120,18 +121,32 @@ def test_every_count_is_a_straight_line_in_k():
                                                       ("sm_90a", (1, 2, 3, 4), (16384, 16384, 24576, 32768))])
 def test_what_stages_take(arch, places, size):
     rows = compiler.stages_compared(arch).rows
-    assert [row[1:3] for row in rows] == list(zip(places, size))
-    assert [row[3] for row in rows] == ([2, 3, 3, 3] if arch == "sm_80" else [2, 2, 2, 2])
+    assert [(row[1], row[3]) for row in rows] == list(zip(places, map("{:,}".format, size)))
+    assert [row[2] for row in rows] == [0, 0, 1, 2]
+    assert [row[4] for row in rows] == ([2, 3, 3, 3] if arch == "sm_80" else [2, 2, 2, 2])
 
 
 def test_what_the_lesson_says_of_stages():
-    two, three, four = (row[4:6] for row in compiler.stages_compared().rows[1:])
+    two, three, four = (row[5:7] for row in compiler.stages_compared().rows[1:])
     assert (three[0] - two[0], three[1] - two[1], four) == (27, 15, three)
-    says("together 8,192 bytes", "Two places, not three", "27 instructions in PTX, 15 in machine code", "to four only shared memory grows",
+    says("together 8,192 bytes", "Two places, not three", "by 27 instructions in PTX, and 15 in machine code",
          "`num_stages` = S from 2 on has S − 1 places", "Two stages and more have as many places", "16,384 is for C")
     stored = [r for r in compiler.multiply(*inputs(64, 64, 64)[:2], Setting(1, "sm_90a"), trace=[(0, w) for w in range(4)]).report.trace
               if r.space == "shared" and r.line == 22 and r.operation.startswith("st.")]
     assert len({int(address) for r in stored for address in r.addresses}) * 16 == 16384 == 4 * 64 * 64
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+def test_what_is_on_its_way_is_what_was_traced(stages):
+    """Each product stands behind loads from shared memory, with no copy between: what is on its way there is on its way at the product."""
+    traced = compiler.multiply(*inputs(64, 64, 512)[:2], Setting(stages), trace=[(0, 0)]).report
+    waits = [wait.bytes_left for wait in stages_in_flight(traced)]
+    assert max(waits) == on_their_way(Setting(stages)) * 8192 // 4
+
+
+def test_lesson_17s_pipeline_has_one_step_more_on_its_way():
+    assert (during_products(STAGES=3), on_their_way(Setting(3))) == (2, 1)
+    says("In lesson 17 three stages had three places, and two steps on their way")
 
 
 def order(setting, *ignored):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from course_lib.explorables.triton import places_of
+from course_lib.explorables.triton import on_their_way, places_of
 from course_lib.kernels.triton import PROGRAM, Setting, written
 from course_lib.lessons.compiler.counts import (
     CONFLICTS,
@@ -68,23 +68,23 @@ def code(line: int, stages: int = 3, arch: str = "sm_80") -> Table:
 
 
 def stages_compared(arch: str = "sm_80") -> Table:
-    """Return what num_stages changes: shared memory, barriers, instructions and registers."""
+    """Return what num_stages changes: shared memory, copies that run ahead, barriers, instructions and registers."""
     rows = []
     for stages in (1, 2, 3, 4):
         step, setting = step_of(Setting(stages, arch)), Setting(stages, arch)
-        rows.append((stages, places_of(setting), step.shared, step.barriers, step.counters[EXECUTED] // setting.warps, step.machine,
-                     step.registers))
-    return Table(("num_stages", "steps that have a place", "bytes of shared memory", "barriers", "instructions in PTX",
-                  "machine instructions", "registers"), rows,
-                 f"{arch}: barriers and instructions of one warp per k-step, registers of a thread; barriers and PTX simulated, machine "
-                 f"code and registers by the assembler of Triton {written(Setting()).facts['triton']}")
+        rows.append((stages, places_of(setting), on_their_way(setting), f"{step.shared:,}", step.barriers,
+                     step.counters[EXECUTED] // setting.warps, step.machine, step.registers))
+    header = ("num_stages", "steps that have a place", "steps on their way when a product begins", "bytes of shared memory", "barriers",
+              "instructions in PTX", "machine instructions", "registers")
+    return Table(header, rows, f"{arch}: barriers and instructions of one warp per k-step, registers of a thread; barriers and PTX "
+                 f"simulated, machine code and registers by the assembler of Triton {written(Setting()).facts['triton']}")
 
 
 def beside_ours() -> Table:
     """Return Triton's counters beside those of `OURS`, per k-step of a block with the same tiles and as many warps."""
     steps = (step_of(Setting(3)), step_of(Setting(3, floats=True)), our_step())
     columns = ("Triton, float16 given", "Triton, floats given", f"{OURS}, floats given")
-    rows = [(name, *(count(step) for step in steps)) for name, count in COUNTED.items()]
+    rows = [(name, *(f"{count(step):,}" for step in steps)) for name, count in COUNTED.items()]
     return Table(("", *columns), rows, f"{WHAT}; num_stages = 3, sm_80. Machine instructions of a warp and registers of a thread by each "
                  "one's own assembler, the rest simulated")
 
