@@ -30,7 +30,7 @@ class Product:
         return len(self.report.hazards) + len(self.report.products)
 
 
-def multiply(A: NDArray[Any], B: NDArray[Any], setting: Setting | None = None, **how: Any) -> Product:
+def multiply(A: NDArray[Any], B: NDArray[Any], setting: Setting | None = None, ptx: str = "", **how: Any) -> Product:
     """Multiply two matrices by what Triton wrote; they are rounded to float16 before, or inside to bfloat16 where it takes floats.
 
     Parameters
@@ -39,6 +39,8 @@ def multiply(A: NDArray[Any], B: NDArray[Any], setting: Setting | None = None, *
         (M, K), (K, N).
     setting
         Default the lesson's: three stages, for sm_80.
+    ptx
+        A changed text, to be run in place of the one that is kept.
     **how
         More for `simt.launch`, such as `racecheck` and `trace`.
 
@@ -59,6 +61,6 @@ def multiply(A: NDArray[Any], B: NDArray[Any], setting: Setting | None = None, *
     given = [np.ascontiguousarray(matrix, dtype=np.float32 if s.floats else np.float16) for matrix in (A, B)]
     sizes = [np.int32(size) for size in (M, N, K)]
     own = [np.uint64(0)] * (len(re.findall(r"^\s*\.param", made.ptx, re.M)) - ARGUMENTS)
-    report = simt.launch(made.ptx, made.facts["entry"], (-(-N // s.BN), -(-M // s.BM)), 32 * s.warps, [*given, C, *sizes, *own],
+    report = simt.launch(ptx or made.ptx, made.facts["entry"], (-(-N // s.BN), -(-M // s.BM)), 32 * s.warps, [*given, C, *sizes, *own],
                          dynamic_shared=made.facts["shared"], arch=s.arch, **how)
     return Product(made, C, report)

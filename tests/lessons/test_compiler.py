@@ -14,6 +14,7 @@ from course_lib.explorables.triton import STAGES, events, on_their_way
 from course_lib.kernels import get
 from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, digest_of, program_of
 from course_lib.lessons import compiler
+from course_lib.lessons.compiler.barriers import SIZES, without
 from course_lib.lessons.compiler.counts import CONFLICTS, COPIES, EXECUTED, LDMATRIX, MULTIPLIED, SECTORS, WAVEFRONTS, our_step, step_of
 from course_lib.lessons.compiler.tables import SHARED_LOADS
 from course_lib.lessons.stages.flight import during_products
@@ -115,6 +116,30 @@ def test_every_count_is_a_straight_line_in_k():
     """What a step costs is the difference of two launches; a third lies on the same line."""
     less, more, most = (compiler.multiply(*inputs(64, 64, K)[:2]).report.counters for K in (256, 512, 768))
     assert all(most[name] - more[name] == more[name] - less[name] for name in less)
+
+
+def test_one_of_three_barriers_orders_nothing():
+    rows = {row[0].partition(",")[0]: row[1:] for row in compiler.without_barriers(3).rows}
+    assert rows["none"] == rows["number 1"] == ("none", "right")
+    assert (rows["number 2"], rows["number 3"]) == (("RAW, WAR", "right"), ("RAW", "wrong"))
+    made, A, B = compiler.written(Setting(3)), *inputs(*SIZES)[:2]
+    for how in ("reverse", "interleaved", 5):
+        product = compiler.multiply(A, B, Setting(3), without(made, 1), racecheck=True, warp_order=how)
+        assert product.hazards == 0
+        assert matches(product.C, A, B, inputs="tf32")
+    names = [name_of(line.text) for line in loop_lines(made)]
+    first, *_, last = (place for place, name in enumerate(names) if name == "bar.sync")
+    assert {name for name in (*names[last + 1:], *names[:first]) if name} == {"ldmatrix", "mma.sync", "bra", "cp.async.wait_group"}
+    assert made.facts["loop"]["BAR"] == 3
+    says("between one barrier and the next", "the assembler keeps all three", "One of the loop's three barriers orders nothing")
+
+
+def test_what_wgmma_lacks_is_found():
+    """Nothing found in Triton's own text means something: without its fence the simulator says so."""
+    made, A, B = compiler.written(Setting(3, "sm_90a")), *inputs(64, 64, 256)[:2]
+    broken = made.ptx.replace("fence.proxy.async.shared::cta;", "")
+    assert broken != made.ptx
+    assert compiler.multiply(A, B, made.setting, broken, racecheck=True).hazards > 0
 
 
 @pytest.mark.parametrize(("arch", "places", "size"), [("sm_80", (1, 1, 2, 3), (8192, 8192, 16384, 24576)),
