@@ -82,14 +82,15 @@ def lines_of(pins: Mapping[str, str], markers: Mapping[str, str]) -> Iterator[st
 @click.command()
 @click.argument("held", nargs=-1, metavar="[NAME==VERSION]...")
 def command(held: tuple[str, ...]) -> None:
-    """Resolve the course, the two GPU extras, then what only other platforms need; write the file."""
+    """Resolve the course, the two GPU extras and Triton, then what only other platforms need; write the file."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = [*held, *itertools.chain.from_iterable(HELD)]
     pins: dict[str, str] = {}
     markers: dict[str, str] = {}
     seen: list[dict[str, Any]] = []
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
-    for group in (project["dependencies"] + extra(project, "dev") + build + ["pip"], extra(project, "gpu13"), extra(project, "gpu12")):
+    first = project["dependencies"] + extra(project, "dev") + build + ["pip"]
+    for group in (first, *(extra(project, name) for name in ("gpu13", "gpu12", "triton"))):
         seen += resolve(group, pinned + [f"{name}=={version}" for name, version in pins.items()])
         pins |= {canonicalize_name(m["name"]): m["version"] for m in seen}
     for name, marker in itertools.chain.from_iterable(map(elsewhere, list(seen))):

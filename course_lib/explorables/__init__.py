@@ -18,9 +18,10 @@ from course_lib.explorables.sharing import tiles_on_multiprocessors
 from course_lib.explorables.stages import tiles_on_their_way
 from course_lib.explorables.threads import who_computes
 from course_lib.explorables.tiling import side_by_side
+from course_lib.explorables.triton import what_triton_wrote
 from course_lib.explorables.unroll import unroll
 from course_lib.explorables.warps import warp_timelines
 
 __all__ = ["banks", "cache_blocks", "gap", "hand_over", "lanes", "one_request", "overtaking", "race", "register_reads", "side_by_side",
            "tile_load", "tiles_on_multiprocessors", "tiles_on_their_way", "two_orders", "unroll", "warp_timelines",
-           "who_computes"]
+           "what_triton_wrote", "who_computes"]

@@ -1,0 +1,12 @@
+"""Lesson 21, What does a compiler write?: Triton's PTX for a product, run in the simulator and counted by line of Python."""
+
+from course_lib.explorables import what_triton_wrote
+from course_lib.kernels.triton import Setting, written
+from course_lib.lessons.compiler.barriers import without_barriers
+from course_lib.lessons.compiler.tables import any_size, beside_ours, by_line, code, multiplying, pieces, stages_compared
+from course_lib.run.triton import multiply
+
+__all__ = [
+    "Setting", "any_size", "beside_ours", "by_line", "code", "multiply", "multiplying", "pieces", "stages_compared", "what_triton_wrote",
+    "without_barriers", "written",
+]

@@ -1,0 +1,133 @@
+"""The tables of lesson 21: what each line of the program costs, its PTX, the stages, and a kernel of ours beside it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from course_lib.explorables.triton import on_their_way, places_of
+from course_lib.kernels.triton import PROGRAM, Setting, written
+from course_lib.lessons.compiler.counts import (
+    CONFLICTS,
+    COPIES,
+    EXECUTED,
+    LDMATRIX,
+    MULTIPLIED,
+    OURS,
+    SECTORS,
+    STORES,
+    WAVEFRONTS,
+    our_step,
+    step_of,
+)
+from course_lib.plots import Table
+from course_lib.plots.ptx_loop import loop_lines
+from course_lib.run.result import counter_name
+from course_lib.run.triton import multiply
+from course_lib.widgets.compute import inputs
+
+SHARED_LOADS = (counter_name("shared instructions", "load"), LDMATRIX)
+OF_A = 19                        # line of the load of A
+PIECE = 16                       # bytes that one copy brings
+WIDTH = 44                       # of a line of the program in a table
+WHAT = "a k-step of one block of four warps, 64 × 64 × 32"
+
+
+def multiplying(stages: int = 3) -> float:
+    """Return how many of 100 instructions of a step are `mma`, counted in PTX.
+
+    >>> multiplying()
+    12.7
+    """
+    counters = step_of(Setting(stages)).counters
+    return round(100 * counters[MULTIPLIED] / counters[EXECUTED], 1)
+
+
+def by_line(stages: int = 3, arch: str = "sm_80") -> Table:
+    """Return a table of the lines of Python in the loop, with what each adds to the counters in a k-step."""
+    found = step_of(Setting(stages, arch)).lines
+    lines = PROGRAM.read_text(encoding="utf-8").splitlines()
+    columns = {"instructions, counted in PTX": (EXECUTED,), "sectors": (SECTORS,), "copies and stores to shared": (COPIES, STORES),
+               "loads from shared": SHARED_LOADS, "wavefronts": WAVEFRONTS, "conflicts": CONFLICTS, "mma": (MULTIPLIED,)}
+    rows = [(n, *(_sum(found[n], names) for names in columns.values()), _short(lines[n - 1].strip()))
+            for n in sorted(found) if found[n].get(EXECUTED)]
+    return Table(("line", *columns, "product.triton"), rows, f"{WHAT}; num_stages = {stages}, {arch}; simulated", mono=(len(columns) + 1,))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WIDTH else f"{text[:WIDTH - 1]}…"
+
+
+def _sum(counters: Mapping[str, int], names: tuple[str, ...]) -> int:
+    return sum(counters.get(name, 0) for name in names)
+
+
+def code(line: int, stages: int = 3, arch: str = "sm_80") -> Table:
+    """Return the PTX that a line of Python became inside the loop, in the order of the text."""
+    found = [(number, code.text) for number, code in enumerate(loop_lines(written(Setting(stages, arch))), 1) if code.line == line]
+    return Table(("place in the loop", "PTX"), found, f"line {line} in the loop, num_stages = {stages}, {arch}", mono=(1,))
+
+
+def stages_compared(arch: str = "sm_80") -> Table:
+    """Return what num_stages changes: shared memory, copies that run ahead, barriers, instructions and registers."""
+    rows = []
+    for stages in (1, 2, 3, 4):
+        step, setting = step_of(Setting(stages, arch)), Setting(stages, arch)
+        rows.append((stages, places_of(setting), on_their_way(setting), f"{step.shared:,}", step.barriers,
+                     step.counters[EXECUTED] // setting.warps, step.machine, step.registers))
+    header = ("num_stages", "steps that have a place", "steps on their way when a product begins", "bytes of shared memory", "barriers",
+              "instructions in PTX", "machine instructions", "registers")
+    return Table(header, rows, f"{arch}: barriers and instructions of one warp per k-step, registers of a thread; barriers and PTX "
+                 f"simulated, machine code and registers by the assembler of Triton {written(Setting()).facts['triton']}")
+
+
+def beside_ours() -> Table:
+    """Return Triton's counters beside those of `OURS`, per k-step of a block with the same tiles and as many warps."""
+    steps = (step_of(Setting(3)), step_of(Setting(3, floats=True)), our_step())
+    columns = ("Triton, float16 given", "Triton, floats given", f"{OURS}, floats given")
+    rows = [(name, *(f"{count(step):,}" for step in steps)) for name, count in COUNTED.items()]
+    return Table(("", *columns), rows, f"{WHAT}; num_stages = 3, sm_80. Machine instructions of a warp and registers of a thread by each "
+                 "one's own assembler, the rest simulated")
+
+
+COUNTED = {
+    "mma": lambda step: step.counters[MULTIPLIED],
+    "sectors loaded": lambda step: step.counters[SECTORS],
+    "copies and stores to shared memory": lambda step: step.sum((COPIES, STORES)),
+    "loads from shared memory": lambda step: step.sum(SHARED_LOADS),
+    "wavefronts of shared memory": lambda step: step.sum(WAVEFRONTS),
+    "of these, bank conflicts": lambda step: step.sum(CONFLICTS),
+    "barriers of a warp": lambda step: step.barriers,
+    "machine instructions of a warp": lambda step: step.machine,
+    "registers of a thread": lambda step: step.registers,
+    "bytes of shared memory": lambda step: step.shared,
+}
+
+
+def any_size() -> Table:
+    """Return the counters of the program that takes any size beside those of the one that was promised multiples of 16."""
+    names = {"requests of global memory": (counter_name("requests", "load"),), "sectors loaded": (SECTORS,),
+             "asynchronous copies to shared memory": (COPIES,), "stores to shared memory": (STORES,)}
+    steps = (step_of(Setting(3)), step_of(Setting(3, any_size=True)))
+    rows: list[tuple[str, ...]] = [(name, *(f"{step.sum(those):,}" for step in steps)) for name, those in names.items()]
+    rows += [("machine instructions of a warp", *(str(step.machine) for step in steps)),
+             ("registers of a thread", *(str(step.registers) for step in steps))]
+    return Table(("", "N, K multiples of 16", "any N, K"), rows, f"{WHAT}; num_stages = 3, sm_80; instructions and registers by the "
+                 "assembler, the rest simulated")
+
+
+def pieces(rows: int = 8, stages: int = 3) -> Table:
+    """Return where Triton's copies put the first rows of A's tile: which piece of 16 bytes lies in which place of its row."""
+    setting, (A, B, _) = Setting(stages), inputs(64, 64, 32)
+    report = multiply(A, B, setting, trace=[(0, warp) for warp in range(setting.warps)]).report
+    each = 2 * setting.BK // PIECE
+    asked = [r for r in report.trace if r.line == OF_A and r.operation.startswith("cp.async.c") and r.width]
+    found: dict[tuple[int, int], int] = {}
+    for source, target in zip(asked[::2], asked[1::2], strict=True):            # traced twice: where it reads, and where it writes
+        for there, here in zip(np.asarray(source.addresses), np.asarray(target.addresses), strict=True):
+            if there >= 0:
+                place, piece = here // PIECE, (there - report.arrays[0].address) // PIECE
+                found[int(place // each), int(place % each)] = int(piece % each)
+    table = [(row, *(found[row, place] for place in range(each))) for row in range(rows)]
+    return Table(("row", *(f"place {place}" for place in range(each))), table,
+                 "which piece of its row lies in each place of 16 bytes, by the copies that the simulator traced")
+

@@ -1,0 +1,328 @@
+"""Lesson 21: what Triton wrote is right and free of hazards, and every number that the lesson's prose says."""
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib import simt
+from course_lib.errors import CourseError
+from course_lib.explorables.triton import STAGES, events, on_their_way
+from course_lib.kernels import get
+from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, digest_of, program_of
+from course_lib.lessons import compiler
+from course_lib.lessons.compiler.barriers import SIZES, without
+from course_lib.lessons.compiler.counts import CONFLICTS, COPIES, EXECUTED, LDMATRIX, MULTIPLIED, SECTORS, WAVEFRONTS, our_step, step_of
+from course_lib.lessons.compiler.tables import SHARED_LOADS
+from course_lib.lessons.stages.flight import during_products
+from course_lib.magic import from_cell
+from course_lib.plots.ptx_loop import loop_lines, name_of
+from course_lib.run import matches, stages_in_flight
+from course_lib.widgets.compute import inputs
+from tools import my_course
+
+Setting = compiler.Setting
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = ROOT / "notebooks" / "21_compiler.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+PROSE = re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+MASKED = [setting for setting in SETTINGS if setting.masked]
+NEVER_IN_PTX = {"cp.async.bulk", "tensormap", "mapa"}            # of other lessons
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+def says(*words):
+    """Hold words to the lesson's prose."""
+    assert not [text for text in words if text not in PROSE]
+
+
+@pytest.mark.parametrize("setting", MASKED, ids=lambda setting: setting.name)
+def test_each_text_is_right_on_ragged_sizes_and_has_no_hazard(setting):
+    M, N, K = (77, 83, 45) if setting.any_size else (77, 96, 112)
+    A, B, _ = inputs(M, N, K)
+    product = compiler.multiply(A, B, setting, racecheck=True)
+    assert product.hazards == 0
+    assert not product.report.async_findings
+    assert not product.report.stray_shuffles
+    A, B = (matrix if setting.floats else matrix.astype(np.float16) for matrix in (A, B))
+    assert matches(product.C, A, B, inputs="bf16" if setting.floats else "")
+    assert not NEVER_IN_PTX & {word for word in NEVER_IN_PTX if word in product.written.ptx}
+
+
+@pytest.mark.parametrize("setting", [Setting(2), Setting(3), Setting(1, floats=True)], ids=lambda setting: setting.name)
+def test_both_code_generators_agree(setting):
+    A, B, _ = inputs(70, 80, 48)
+    one, other = compiler.multiply(A, B, setting), compiler.multiply(A, B, setting, trace=[(0, 0)])
+    assert one.C.tobytes() == other.C.tobytes()
+    assert one.report.counters == other.report.counters
+
+
+def test_the_kept_texts_are_those_of_the_settings():
+    assert {path.stem for path in FOLDER.glob("*.ptx")} == {setting.name for setting in SETTINGS}
+    for setting in SETTINGS:
+        made = compiler.written(setting)
+        assert setting.as_dict().items() <= made.facts.items()
+        assert f".target {setting.arch}\n" in made.ptx
+        assert made.facts["local"] == 0
+        assert made.facts["program"] == digest_of(setting), "older than the program: python -m tools record triton"
+        assert not re.search(r"/(?:home|Users|root|work|tmp)/", made.ptx)
+    assert {compiler.written(setting).facts["triton"] for setting in SETTINGS} == {"3.9.0"}
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    assert "\ntriton==3.9.0\n" in pinned
+    says("one version of a compiler (3.9.0)")
+
+
+def test_what_is_not_kept_is_named():
+    with pytest.raises(CourseError, match="of this setting no PTX is kept"):
+        compiler.written(Setting(stages=7))
+    with pytest.raises(CourseError, match="compiled for multiples of 16"):
+        compiler.multiply(*inputs(64, 60, 64)[:2])
+
+
+def test_the_programs_of_the_settings_differ_in_the_line_that_the_lesson_names():
+    plain = PROGRAM.read_text(encoding="utf-8").splitlines()
+    for setting, line in ((Setting(masked=False), 19), (Setting(3, floats=True), 21)):
+        changed = program_of(setting).splitlines()
+        assert [n for n, (old, new) in enumerate(zip(plain, changed, strict=True), 1) if old != new] == [line]
+        assert changed[line - 1].split(" = ", 1)[1] in PROSE
+    assert plain[18].strip().startswith("a = tl.load")
+    assert plain[20].strip() == "sums = tl.dot(a, b, sums)"
+
+
+def test_what_the_lines_cost():
+    found, step = step_of(Setting(3)).lines, step_of(Setting(3))
+    assert step.counters[EXECUTED] == 504
+    assert found[19][EXECUTED] + found[20][EXECUTED] == 300
+    assert (found[21][EXECUTED], found[21][MULTIPLIED]) == (128, 64)
+    assert {line.text.split()[0] for line in loop_lines(compiler.written(Setting(3))) if line.line == 21} == {
+        "mov.b32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+    assert (step.counters[SECTORS], step.counters[COPIES], step.counters[LDMATRIX], step.sum(CONFLICTS)) == (256, 16, 32, 0)
+    assert 32 * step.counters[SECTORS] == 16 * 32 * step.counters[COPIES] == 8192
+    assert {line.line for line in loop_lines(compiler.written(Setting(3))) if name_of(line.text) == "bar.sync"} == {19}
+    assert compiler.multiplying() == 12.7
+    says("64 of 504 are `mma`", "lines 19 and 20, cause 300, and the product itself 128. Half of these 128 only move registers",
+         "bring 256 sectors, exactly the 8,192 bytes", "16 instructions of 16 bytes per lane", "Then 32 `ldmatrix`",
+         "The barriers belong to line 19")
+
+
+def test_every_count_is_a_straight_line_in_k():
+    """What a step costs is the difference of two launches; a third lies on the same line."""
+    less, more, most = (compiler.multiply(*inputs(64, 64, K)[:2]).report.counters for K in (256, 512, 768))
+    assert all(most[name] - more[name] == more[name] - less[name] for name in less)
+
+
+def test_one_of_three_barriers_orders_nothing():
+    rows = {row[0].partition(",")[0]: row[1:] for row in compiler.without_barriers(3).rows}
+    assert rows["none"] == rows["number 1"] == ("none", "right")
+    assert (rows["number 2"], rows["number 3"]) == (("RAW, WAR", "right"), ("RAW", "wrong"))
+    made, A, B = compiler.written(Setting(3)), *inputs(*SIZES)[:2]
+    for how in ("reverse", "interleaved", 5):
+        product = compiler.multiply(A, B, Setting(3), without(made, 1), racecheck=True, warp_order=how)
+        assert product.hazards == 0
+        assert matches(product.C, A, B, inputs="tf32")
+    names = [name_of(line.text) for line in loop_lines(made)]
+    first, *_, last = (place for place, name in enumerate(names) if name == "bar.sync")
+    assert {name for name in (*names[last + 1:], *names[:first]) if name} == {"ldmatrix", "mma.sync", "bra", "cp.async.wait_group"}
+    assert made.facts["loop"]["BAR"] == 3
+    says("between one barrier and the next", "the assembler keeps all three", "One of the loop's three barriers orders nothing")
+
+
+def test_what_wgmma_lacks_is_found():
+    """Nothing found in Triton's own text means something: without its fence the simulator says so."""
+    made, A, B = compiler.written(Setting(3, "sm_90a")), *inputs(64, 64, 256)[:2]
+    broken = made.ptx.replace("fence.proxy.async.shared::cta;", "")
+    assert broken != made.ptx
+    assert compiler.multiply(A, B, made.setting, broken, racecheck=True).hazards > 0
+
+
+@pytest.mark.parametrize(("arch", "places", "size"), [("sm_80", (1, 1, 2, 3), (8192, 8192, 16384, 24576)),
+                                                      ("sm_90a", (1, 2, 3, 4), (16384, 16384, 24576, 32768))])
+def test_what_stages_take(arch, places, size):
+    rows = compiler.stages_compared(arch).rows
+    assert [(row[1], row[3]) for row in rows] == list(zip(places, map("{:,}".format, size)))
+    assert [row[2] for row in rows] == [0, 0, 1, 2]
+    assert [row[4] for row in rows] == ([2, 3, 3, 3] if arch == "sm_80" else [2, 2, 2, 2])
+
+
+def test_what_the_lesson_says_of_stages():
+    two, three, four = (row[5:7] for row in compiler.stages_compared().rows[1:])
+    assert (three[0] - two[0], three[1] - two[1], four) == (27, 15, three)
+    says("together 8,192 bytes", "Two places, not three", "by 27 instructions in PTX, and 15 in machine code",
+         "`num_stages` = S from 2 on has S − 1 places", "Two stages and more have as many places", "16,384 is for C")
+    stored = [r for r in compiler.multiply(*inputs(64, 64, 64)[:2], Setting(1, "sm_90a"), trace=[(0, w) for w in range(4)]).report.trace
+              if r.space == "shared" and r.line == 22 and r.operation.startswith("st.")]
+    assert len({int(address) for r in stored for address in r.addresses}) * 16 == 16384 == 4 * 64 * 64
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+def test_what_is_on_its_way_is_what_was_traced(stages):
+    """Each product stands behind loads from shared memory, with no copy between: what is on its way there is on its way at the product."""
+    traced = compiler.multiply(*inputs(64, 64, 512)[:2], Setting(stages), trace=[(0, 0)]).report
+    waits = [wait.bytes_left for wait in stages_in_flight(traced)]
+    assert max(waits) == on_their_way(Setting(stages)) * 8192 // 4
+
+
+def test_lesson_17s_pipeline_has_one_step_more_on_its_way():
+    assert (during_products(STAGES=3), on_their_way(Setting(3))) == (2, 1)
+    says("In lesson 17 three stages had three places, and two steps on their way")
+
+
+def order(setting, *ignored):
+    """Return the named instructions of a loop in their order, neighbours of one name together."""
+    named = [(name_of(line.text), line.text.split()[-1].strip(";")) for line in loop_lines(compiler.written(setting)) if name_of(line.text)]
+    names = [f"{name} {last}" if name.endswith("wait_group") else name for name, last in named]
+    return [name for name, _ in itertools.groupby(name for name in names if name not in ignored)]
+
+
+def test_the_order_in_the_loop():
+    """Three stages: second half loaded, first half multiplied, then copies into the place just read, then the next first half."""
+    assert order(Setting(3), "cp.async.commit_group") == [
+        "cp.async.wait_group 2", "bar.sync", "ldmatrix", "mma.sync", "bar.sync", "cp.async.cg",
+        "cp.async.wait_group 2", "bar.sync", "ldmatrix", "mma.sync", "bra"]
+    multiplied = [line for line in loop_lines(compiler.written(Setting(3))) if name_of(line.text) == "mma.sync"]
+    assert len(multiplied) == 16
+    says("The second half of the old step, 16 of the 32 columns of A, is in registers and waits to be multiplied")
+
+
+def test_copies_go_to_the_place_that_was_read_last():
+    for stages in (2, 3, 4):
+        trace = compiler.multiply(*inputs(64, 64, 512)[:2], Setting(stages), trace=[(0, 0)]).report.trace
+        places, read = [], None
+        for record in (r for r in trace if r.line == 19 and r.space == "shared" and r.addresses[0] >= 0):
+            place = int(record.addresses[0]) // 4096
+            if record.operation.startswith("ldmatrix"):
+                read = place
+            elif read is not None:
+                places.append((read, place))
+        assert len(places) > 20
+        assert all(read == place for read, place in places)
+
+
+def test_two_stages_overlap_nothing_in_ptx():
+    names = order(Setting(2), "cp.async.commit_group")
+    assert names == ["cp.async.wait_group 0", "bar.sync", "ldmatrix", "mma.sync", "bar.sync", "cp.async.cg", "cp.async.wait_group 0",
+                     "bar.sync", "ldmatrix", "mma.sync", "bra"]
+    machine = [part.split() for part in compiler.written(Setting(2)).facts["order"].split(", ")]
+    flat = [name for count, name in machine for _ in range(int(count))]
+    first = flat.index("LDGSTS")
+    wait = flat.index("DEPBAR", first)
+    assert flat[first:wait].count("HMMA") == 8
+    assert (flat.count("HMMA"), flat.count("LDGSTS")) == (16, 4)
+    says("Eight `HMMA`. In PTX all eight products of the first half come before the copies")
+
+
+def test_one_stage_has_no_asynchronous_copies():
+    assert "cp.async" not in compiler.written(Setting(1)).ptx
+    assert {"ld.global", "st.shared"} <= set(order(Setting(1)))
+
+
+def worked():
+    return from_cell(CELLS["pieces"])[1]
+
+
+def wavefronts(text):
+    """Run the reader's kernel; return whether it moved all right, and the wavefronts of its loads from the tile."""
+    x, y = np.arange(1024, dtype=np.float32), np.zeros(1024, np.float32)
+    report = simt.launch(text, "pieces", 1, 128, [x, y], racecheck=True)
+    assert not report.hazards
+    return bool((x == y).all()), report.counters[WAVEFRONTS[0]]
+
+
+def test_the_order_of_the_pieces():
+    assert wavefronts(worked()) == (True, 32)
+    blank, _ = my_course.blank_cell(CELLS["pieces"])
+    assert wavefronts(from_cell(blank)[1]) == (True, 128)
+    says("at least 4 wavefronts per load, 32 together. In the order at the start it is 128")
+
+
+def test_triton_and_sgemm_bf16_have_the_same_order():
+    rows = compiler.pieces(64).rows
+    assert all(row[1 + (piece ^ row[0] // 2 % 4)] == piece for row in rows for piece in range(4))
+    assert "row / (8 / PIECES) % PIECES" in get("sgemm_bf16").source
+    says("Row r holds piece p in place p ^ (r / 2 mod 4)")
+
+
+def test_what_the_reader_finds_in_the_ptx():
+    per_line = {stages: {line: [name_of(code.text) for code in loop_lines(compiler.written(Setting(stages))) if code.line == line]
+                         for line in (16, 19, 21)} for stages in STAGES}
+    assert all(found[21].count("mma.sync") == 16 for found in per_line.values())
+    assert [len(found[21]) for found in per_line.values()] == [16, 32, 32, 32]
+    assert {"ld.global", "st.shared"} <= set(per_line[1][19])
+    assert {"cp.async.cg", "cp.async.commit_group", "cp.async.wait_group"} <= set(per_line[2][19])
+    texts = {stages: " ".join(code.text for code in loop_lines(compiler.written(Setting(stages))) if code.line == 16) for stages in (2, 3)}
+    assert "selp" in texts[3]
+    assert "selp" not in texts[2]
+
+
+def test_the_missing_mask():
+    unmasked = Setting(masked=False)
+    A, B, _ = inputs(128, 128, 128)
+    assert matches(compiler.multiply(A, B, unmasked).C, A, B, inputs="tf32")
+    for M, K in ((100, 128), (64, 48)):
+        with pytest.raises(simt.OutOfBounds, match=r"line 19: .*product_param_0\["):
+            compiler.multiply(*inputs(M, 128, K)[:2], unmasked)
+    assert [compiler.written(setting).facts["loop"]["instructions"] for setting in (Setting(3), unmasked)] == [96, 88]
+    says("the loop has 96 instructions per step with it, and 88 without")
+
+
+def test_beside_ours():
+    half, floats, ours = (step_of(Setting(3)), step_of(Setting(3, floats=True)), our_step())
+    assert half.counters[MULTIPLIED] == floats.counters[MULTIPLIED] == ours.counters[MULTIPLIED] == 64
+    assert (floats.sum(SHARED_LOADS), ours.sum(SHARED_LOADS)) == (192, 32)
+    assert (floats.sum(WAVEFRONTS), ours.sum(WAVEFRONTS)) == (512, 192)
+    assert (floats.sum(CONFLICTS), ours.sum(CONFLICTS)) == (128, 0)
+    assert (half.counters[SECTORS], floats.counters[SECTORS], ours.counters[SECTORS]) == (256, 512, 512)
+    assert (half.barriers, floats.barriers, ours.barriers) == (3, 3, 2)
+    assert half.machine < ours.machine < floats.machine
+    assert ours.registers - floats.registers == 2
+    assert f"{512 / 192:.1f}" == "2.7"
+    assert "ldmatrix" not in compiler.written(Setting(3, floats=True)).ptx
+    assert (step_of(Setting(1, floats=True)).sum(SHARED_LOADS), "ldmatrix" in compiler.written(Setting(1, floats=True)).ptx) == (192, False)
+    assert "cp.async" not in compiler.written(Setting(1, floats=True)).ptx
+    assert (floats.shared, ours.shared) == (2 * 4 * 32 * 128, 2 * 32 * 128)
+    says("32 loads from shared memory instead of 192, 192 wavefronts instead of 512, no conflicts instead of 128",
+         "every row but the registers, of which it has two more", "takes 2.7 times the wavefronts of our kernel")
+
+
+def test_the_same_program_for_an_h200():
+    made = compiler.written(Setting(3, "sm_90a"))
+    names = [name_of(line.text) for line in loop_lines(made)]
+    assert (names.count("wgmma.mma_async"), names.count("ldmatrix"), names.count("mma.sync")) == (2, 0, 0)
+    assert "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16" in made.ptx
+    waits = {stages: [line.text.split()[-1] for line in loop_lines(compiler.written(Setting(stages, "sm_90a")))
+                      if name_of(line.text) == "wgmma.wait_group"] for stages in STAGES}
+    assert waits == {1: ["0;"], 2: ["1;"], 3: ["1;"], 4: ["1;"]}
+    says("Two `wgmma` of four warps take the place of sixteen `mma` of each warp")
+
+
+def test_any_size():
+    promised, any_size = step_of(Setting(3)), step_of(Setting(3, any_size=True))
+    rows = {row[0]: row[1:] for row in compiler.any_size().rows}
+    assert rows["requests of global memory"] == ("16", "128")
+    assert rows["asynchronous copies to shared memory"] == ("16", "0")
+    assert any_size.counters[SECTORS] == promised.counters[SECTORS]
+    assert "cp.async" not in compiler.written(Setting(3, any_size=True)).ptx
+    says("eight times as many requests")
+
+
+def test_the_title_shows_the_program():
+    lines = PROGRAM.read_text(encoding="utf-8").splitlines()
+    shown = re.search(r"```text\n(.*?)```", CELLS["title"], re.S)[1].splitlines()
+    assert shown == [f"{number}  {lines[number - 1]}" for number in range(12, len(lines) + 1)]
+
+
+def test_the_lecture_says_what_the_lesson_says():
+    notes = (ROOT / "docs" / "lecturing" / "21_compiler.md").read_text(encoding="utf-8")
+    ninth = events(Setting(3))[8]
+    assert ninth["says"] == "The copies of step 2 are ordered into place 0."
+    assert [0, 1] in ninth["registers"]
+    for words in ("up to event 9, where step 2 is copied into the place of step 0", f"| {compiler.multiplying()}. Line 19",
+                  "128 wavefronts, then 32", "512 against 192", "and the `DEPBAR`: eight"):
+        assert words in notes
