@@ -253,7 +253,7 @@ def test_the_main_path_has_one_topic():
 def test_the_model_is_explained_before_the_question_and_the_bars_before_the_tasks():
     title, watch = CELLS["title"], CELLS["watch"]
     said = [title.index(words) for words in ("**Four *schedulers* share", "one load of one warp", "*issues*", "(blue)",
-                                             "*round*", "1 *output*", "are left out", "**Which side starts more multiply-adds")]
+                                             "For each k", "1 *output*", "are left out", "**Which side starts more multiply-adds")]
     assert said == sorted(said)
     said = [watch.index(words) for words in ("a tall bar".capitalize(), "**Play it once more", "1. What does the left scheduler lose",
                                              "After this lesson you can")]
