@@ -12,6 +12,7 @@ the time, read by one thread that counts both while the kernel runs. The rows of
 - 08: the rungs, and 2 × 2 outputs with two depths of the tile, each with 32 and with 48 warps per multiprocessor
 """
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -161,8 +162,8 @@ def shape(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return kernel.grid(*covered, **case.parameters), kernel.block(**case.parameters)
 
 
-def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[], bool]]:
-    """Return (launch, check); a check first fills the result with NaN, and launches."""
+def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[], bool], int]:
+    """Return (launch, check, how many blocks a multiprocessor holds); a check first fills the result with NaN, and launches."""
     import cupy
     if case.kernel == "copy_strided":
         stride, VEC = case.parameters["stride"], case.parameters["VEC"]
@@ -179,6 +180,7 @@ def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[],
         out, n, (lda, ldb) = cupy.empty((case.N, case.N), np.float32), np.int32(case.N), (np.int32(x.shape[1]) for x in (A, B))
         args = (n, n, n, np.float32(1), A, lda, B, ldb, np.float32(0), out, n) + ((np.float32(1),) if case.kernel == "ballast" else ())
     function, (grid, block) = function_of(case), shape(case)
+    held = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, math.prod(block), case.shared)
 
     def launch() -> None:
         function(grid, block, args, shared_mem=case.shared)
@@ -187,7 +189,7 @@ def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[],
         out.view(cupy.uint32)[...] = 0xFFFFFFFF
         launch()
         return bool((out == right).all()) if case.kernel in ("copy_strided", "transpose") else right_product(out, right)
-    return launch, check
+    return launch, check, int(held)
 
 
 def right_product(C: Any, exact: Any) -> bool:
@@ -231,12 +233,12 @@ def measured(cases: list[Case], store: Store, rounds: int = ROUNDS) -> list[dict
     launched, ready, right = [], [], []
     for case in cases:
         try:
-            launch, check = prepared(case, store)
+            launch, check, blocks = prepared(case, store)
             right.append(check())
         except Exception as error:
             print(f"LEFT OUT: {case.row()}: {error}", flush=True)
         else:
-            ready.append((launch, check))
+            ready.append((launch, blocks))
             launched.append(case)
     samples: list[list[float]] = [[] for _ in launched]
     many = [20 if timed(launch, 2) < SHORT else 1 for launch, _ in ready]
@@ -244,10 +246,10 @@ def measured(cases: list[Case], store: Store, rounds: int = ROUNDS) -> list[dict
         for (launch, _), count, found in zip(ready, many, samples, strict=True):
             found.append(timed(launch, count))
     rows = []
-    for case, (launch, _), good, found in zip(launched, ready, right, samples, strict=True):
+    for case, (launch, blocks), good, found in zip(launched, ready, right, samples, strict=True):
         low, median, high = (float(f"{s:.5g}") for s in np.percentile(found, [25, 50, 75]))
         rows.append(case.row() | {"median_s": median, "low_s": low, "high_s": high, "repeats": rounds,
-                                  "mhz": round(clock_mhz(launch, median)), "correct": good})
+                                  "mhz": round(clock_mhz(launch, median)), "blocks": blocks, "correct": good})
     return rows
 
 

@@ -23,9 +23,9 @@ def variants() -> tuple[dict[str, int], ...]:
 
 
 @cache
-def compiled(ROWS: int, LOADS: int) -> Compiled:
+def compiled(**variant: int) -> Compiled:
     """Compile one variant."""
-    return compile_cuda(FILE.read_text(encoding="utf-8"), name=FILE.name, arch="sm_90", defines={"ROWS": ROWS, "LOADS": LOADS})
+    return compile_cuda(FILE.read_text(encoding="utf-8"), name=FILE.name, arch="sm_90", defines=variant)
 
 
 def instructions(**variant: int) -> float:
