@@ -51,7 +51,8 @@ def words_or_work() -> Picture:
         ax.annotate(name, (x, ms), (10, 0), textcoords="offset points", va="center", fontsize=13)
         if loads:
             for i, (x, ms, words) in enumerate(points):
-                ax.annotate(f"{words:g} words", (x, ms), (-8, 8 if i else -8), textcoords="offset points", ha="right", va="center", fontsize=11)
+                beside = (-8, 8 if i else -8)
+                ax.annotate(f"{words:g} words", (x, ms), beside, textcoords="offset points", ha="right", va="center", fontsize=11)
         told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {x:g} instructions and {words:g} words" for x, ms, words in points))
     ax.set(xlabel=f"loads and multiply-adds per multiply-add that the product needs\nN = {N_TIMED}, {data.readings('again').label}",
            ylabel="ms", xlim=(1.0, 2.6), ylim=(0, 12.5))
