@@ -165,7 +165,7 @@ def test_loading_again_changes_the_words_and_as_many_multiply_adds_do_not():
 
 def test_words_cost_the_time_and_as_many_instructions_do_not():
     once, most, work = (register_blocking.time_again(rows, loads) for rows, loads in ((8, 1), (1, 1), (1, 0)))
-    assert f"and then it takes {once} ms" in PROSE
+    assert f"in registers, the copy takes {once} ms" in PROSE
     assert f"grows from {once} to {most} ms" in PROSE
     assert f"bring it to {work} ms only" in PROSE
     assert 3 * (work - once) < most - once, "less than a third"
