@@ -102,7 +102,7 @@ def test_narrow_tiles_need_another_padding_and_then_their_stores_have_conflicts(
     assert [counts.least_padding(TILE) for TILE in (8, 16, 32)] == [4, 2, 1], "32 / TILE"
     for TILE in (8, 16, 32):
         begins = sorted((TILE + 32 // TILE) * row % 32 for row in range(TILE))
-        assert begins == list(range(0, 32, 32 // TILE)), "each row in another bank, 32 / TILE apart"
+        assert begins == list(range(0, 32, 32 // TILE)), "each row in another bank: the multiples of 32 / TILE"
     assert loads[1] == 2
     assert [counts.each(counts.transposed(16, PAD), "store") for PAD in (0, 2)] == [1, 2]
     lane_rows, lane_columns = LANES % 16, LANES // 16                      # a warp goes down two columns
