@@ -168,6 +168,7 @@ def test_words_cost_the_time_and_as_many_instructions_do_not():
     assert f"in registers, the copy takes {once} ms" in PROSE
     assert f"grows from {once} to {most} ms" in PROSE
     assert f"bring it to {work} ms only" in PROSE
+    assert f"took {most / once:.1f} times as long when it loaded words again" in PROSE
     assert 3 * (work - once) < most - once, "less than a third"
     loads, stores = again.words(ROWS=1, LOADS=1), 2 / 128                    # wavefronts per multiply-add of a warp
     busy = 1e3 * (loads + stores) * 4096**3 / 32 / DEFAULT_DEVICE.sms / (1e6 * DEFAULT_DEVICE.clock_mhz)
