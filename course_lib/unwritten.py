@@ -10,10 +10,9 @@ from typing import Any, TypeGuard
 
 from course_lib.errors import CourseError
 
-NOT_WRITTEN, NOT_REPAIRED, DOES_NOT_COMPILE = "is not written yet", "is not repaired yet", "does not compile yet"
+NOT_WRITTEN, DOES_NOT_COMPILE = "is not written yet", "does not compile yet"
 ADVICE = {
     NOT_WRITTEN: "write it in its cell, run that cell, then run this one again",
-    NOT_REPAIRED: "repair it in its cell, run that cell, then run this one again",
     DOES_NOT_COMPILE: "its cell shows what the compiler says; mend it there, then run this cell again",
 }
 
@@ -33,7 +32,7 @@ class Unwritten:
     name
         What the reader calls it.
     why
-        `NOT_WRITTEN`, `NOT_REPAIRED` or `DOES_NOT_COMPILE`.
+        `NOT_WRITTEN` or `DOES_NOT_COMPILE`.
     text
         The kernel's text as far as there is one.
     root

@@ -53,6 +53,7 @@ def test_a_command_says_what_it_does(words):
 @pytest.mark.parametrize(("words", "sentence"), [
     (["new-exercise", "topic"], "cannot be an exercise"),
     (["lesson", "screenshot", "notebooks/04_tiling.ipynb"], "This needs Chromium"),
+    (["record", "again"], "there is no GPU to measure on"),
     (["record", "ballast"], "there is no GPU to measure on"), (["record", "closing"], "there is no GPU to measure on"),
     (["record", "rungs"], "there is no GPU to measure on"),
     (["record", "micro", "--only", "micro,macro"], "there is no macro; there are micro, traffic, vectors"),

@@ -139,35 +139,15 @@ def active(kernels: Names = ("sgemm_volkov", "sgemm_method1"), sizes: Numbers = 
     >>> [t.dynamic_shared for t in active(["sgemm_volkov"], (256,), (512, 256), backend="gpu")]
     [27072, 56256]
     """
-    return _crowded([(name, {}) for name in kernels], sizes, counts, on, how)
-
-
-def outputs(sizes: Numbers = (2048, 4096), sides: Numbers = (1, 2, 4, 8), counts: Numbers = tuple(range(256, 2049, 256)),
-            on: Device | None = None, **how: Any) -> list[Task]:
-    """Return one kernel with side × side outputs for each of 256 threads a block, at several numbers of active threads on each SM.
-
-    Along `sides` the words read from shared memory change while the warps stay; along `counts` the warps alone. Where the registers allow
-    fewer blocks than `counts` asks for, there are fewer.
-
-    >>> len(outputs((2048,), (4,), (256, 1024), backend="gpu"))
-    2
-    """
-    tiles_of = [{"BM": 16 * side, "BN": 16 * side, "BK": 16, "TM": side, "TN": side} for side in sides]
-    return _crowded([("sgemm_2d_tile", tile) for tile in tiles_of], sizes, counts, on, how)
-
-
-def _crowded(variants: Sequence[tuple[str, Mapping[str, int]]], sizes: Numbers, counts: Numbers, on: Device | None,
-             how: dict[str, Any]) -> list[Task]:
-    """Return a task for each (kernel, parameters), size and number of active threads, which dynamic shared memory holds down."""
     limits = (on or DEFAULT_DEVICE).limits
     tasks: dict[Identity, Task] = {}
     for size in sizes:
-        for name, parameters in variants:
-            per_block, own = math.prod(get(name).block(**parameters)), get(name).shared_bytes(**parameters)
+        for name in kernels:
+            per_block, own = math.prod(get(name).block()), get(name).shared_bytes()
             for count in counts:
                 share = limits.shared // max(1, count // per_block) // limits.shared_unit * limits.shared_unit - limits.shared_reserved
                 share = min(share, limits.shared_per_block)
-                one = task(name, size, parameters, dynamic_shared=max(0, share - own), **{"backend": "gpu"} | how)
+                one = task(name, size, {}, dynamic_shared=max(0, share - own), **{"backend": "gpu"} | how)
                 tasks[one.identity] = one
     return list(tasks.values())
 
@@ -272,7 +252,6 @@ def everything(budget_s: float = 0.15) -> dict[str, list[Task]]:
         "blocks": [t for size in (256, 512, 1024, 2048) for t in tiles("dgemm_outputs", size, {
             "TA": (32, 64), "TB": (32, 64), "TW": (8, 16), "bx": (8, 16, 32), "by": (8, 16)}, **how)],
         "active": active(**how),
-        "outputs": outputs(**how),
         "orders": over_sizes(NEXT, (*WANG_SIZES, 4096, 8192), **how),
         "tuned": over_sizes(tuple(TUNED), TUNED_SIZES, TUNED, **how),
         "grids": wide_grids(**how),

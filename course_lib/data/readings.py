@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 # Files that hold rows, not `Record`s.
-NAMES = ("ballast", "candidates", "choices", "closing", "coalescing", "cpu_apart", "cpu_orders", "cpu_roof", "filling", "library",
+NAMES = ("again", "ballast", "candidates", "choices", "closing", "coalescing", "cpu_apart", "cpu_orders", "cpu_roof", "filling", "library",
          "micro", "mma", "padded_rows", "pipeline", "race", "rungs", "sharing", "stages", "together", "traffic", "training", "tried",
          "vectors")
 

@@ -3,7 +3,6 @@
 import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
 const BANKS = 32, PADS = 8;
-const PADDED = { transpose: "transpose", transpose_swizzled: "transpose, swizzled", sgemm_padded: "matrix product" };
 
 export const bankOf = word => word % BANKS;
 
@@ -35,7 +34,7 @@ export function groupsOf({ access, words }) {
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
 export function layout({ width, height, text, narrow, scene }) {
-  const head = Math.round(2.9 * text), margin = Math.round(1.9 * text), columns = scene.tile + PADS, foot = Math.round(1.5 * text);
+  const head = Math.round(2.9 * text), margin = Math.round(1.9 * text), columns = scene.tile + (scene.state.swizzled ? 0 : PADS), foot = Math.round(1.5 * text);
   const tileHigh = narrow ? Infinity : height - head - foot, tileWide = (narrow ? width : 0.47 * width) - margin;
   const cell = Math.min(tileWide / columns, tileHigh / scene.tile);
   const tile = { x: margin, y: head, cell, width: cell * columns, height: cell * scene.tile };
@@ -116,7 +115,7 @@ function outline(pen, box, colour, wide, grow = 0) {
   pen.strokeRect(box.x - grow, box.y - grow, box.w + 2 * grow, box.h + 2 * grow);
 }
 
-/** The whole tile. `smooth.pad` slides each row's colours by row × PAD: the tile shears. `smooth.swizzle` mixes the columns of each row. */
+/** The whole tile. `smooth.pad` slides each row's colours by row × PAD: the tile shears. A swizzle mixes the columns of each row. */
 function drawTile(pen, view, where) {
   const { scene, smooth, hover, dark } = view, { tile } = scene, pad = smooth.pad, wide = tile + pad;
   pen.save();
@@ -127,7 +126,7 @@ function drawTile(pen, view, where) {
     const first = row * wide, from = Math.floor(first), cells = Math.ceil(wide) + 1;
     for (let i = 0; i <= cells; ++i) {
       const word = scene.state.base + from + i, physical = from + i - first;
-      const mixed = i < tile ? i ^ row : i, column = smooth.swizzle > 0 ? lerp(physical, mixed, smooth.swizzle) : physical;
+      const column = scene.state.swizzled && i < tile ? i ^ row : physical;
       const faint = hover && hover.bank !== bankOf(word) ? 0.16 : column > tile - 0.5 ? 0.35 : dark ? 0.75 : 0.78;
       fill(pen, inTile(where, column, row), coloursOf(view)[bankOf(word)], faint);
     }
@@ -346,13 +345,11 @@ export const picture = {
   height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(Math.max(0.3 * width, Math.min(0.41 * width, 410)), 290, 600)),
   controls: states => [
     { kind: "lines", key: "access", label: "Which line of the kernel to look at", lines: values => states[keyOf(values)].lines },
-    { kind: "choice", key: "kernel", label: "Kernel", options: [...new Set(Object.keys(states).map(k => k.split("|")[0]))].map(k => [k, PADDED[k] ?? k]) },
-    { kind: "choice", key: "tile", label: "Tile", options: [32, 16].map(t => [t, `${t} × ${t}`]) },
-    { kind: "range", key: "pad", label: "PAD", name: "PAD: unused words at the end of each row", min: 0, max: PADS,
-      enabled: values => !states[keyOf(values)].swizzled,
-      says: values => (states[keyOf(values)].swizzled ? `no PAD: ${values.tile} words per row` : `PAD ${values.pad}: ${values.tile + values.pad} words per row`) },
+    ...(Object.values(states).some(state => state.swizzled) ? [] : [
+      { kind: "range", key: "pad", label: "PAD", name: "PAD: unused words at the end of each row", min: 0, max: PADS,
+        says: values => `PAD ${values.pad}: ${values.tile + values.pad} words per row` }]),
   ],
-  numbers: (values, states) => { const swizzled = states[keyOf(values)].swizzled; return { pad: swizzled ? 0 : values.pad, swizzle: swizzled ? 1 : 0 }; },
+  numbers: values => ({ pad: values.pad }),
   scene: sceneOf, draw, says, when, describes, hit,
 };
 export default explorable(picture);

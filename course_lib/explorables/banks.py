@@ -58,7 +58,7 @@ def key_of(kernel: str, tile: int, pad: int | None) -> str:
 
 
 def positions() -> list[tuple[str, int, int | None]]:
-    """Return every (kernel, TILE, PAD) that the controls reach; PAD is None for the kernel that has none."""
+    """Return every (kernel, TILE, PAD) that `banks` can show; PAD is None for the kernel that has none."""
     return [(kernel, tile, pad) for kernel in ARRAYS for tile in TILES
             for pad in (PADS if any(p.name == "PAD" for p in kernels.get(kernel).parameters) else (None,))]
 
@@ -159,11 +159,12 @@ def banks(kernel: str = "transpose", *, tile: int = 32, pad: int = 0, access: st
     tile
         32 or 16 rows and columns.
     pad
-        Words added to each row, 0 to 8.
+        Words added to each row, 0 to 8; a slider moves it. A swizzled tile has no padding, and must have 0.
     access
         "load" or "store".
     """
-    return Banks(states=states(), values={"kernel": kernel, "tile": tile, "pad": pad, "access": access})
+    shown = {key: state for key, state in states().items() if key.split("|")[:2] == [kernel, str(tile)]}
+    return Banks(states=shown, values={"kernel": kernel, "tile": tile, "pad": pad, "access": access})
 
 
 @style.styled

@@ -88,11 +88,11 @@ function drawHead(pen, view, where, side) {
   write(pen, view, ` ${now.adds === 1 ? "multiply-add" : "multiply-adds"} started in ${plural(Math.floor(at + EPS), "cycle")}`, x + number + 0.3 * text, y + 3.3 * text, { weight: 600, most: wide - number - text });
 }
 
-/** Before the first cycle: what a round is, for a warp that has the multiprocessor to itself. */
-function drawRound(pen, view, where, side) {
+/** Before the first cycle: what a warp does for one k, if it has the multiprocessor to itself. */
+function drawAlone(pen, view, where, side) {
   const { text } = view, { rows, cell } = where, loads = 2 * side.outputs, { latency } = view.scene.states, y = rows.y + 2.4 * text;
   const parts = [["L", loads], ["waits", latency - 1], ["M", side.outputs ** 2]];
-  write(pen, view, "one round of one warp, if it were alone:", rows.x + 0.6 * text, y - 0.7 * text, { most: rows.w - text });
+  write(pen, view, "one warp, for one k, if it were alone:", rows.x + 0.6 * text, y - 0.7 * text, { most: rows.w - text });
   let from = rows.x + 0.6 * text;
   for (const [letter, cycles] of parts) {
     const thin = issues(letter) ? 0 : THIN * 1.3 * text;
@@ -118,7 +118,7 @@ function drawRows(pen, view, where, side) {
   }
   const full = { ...rows, h: (at > 0 ? side.runs : side.fits) * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
   box(pen, view, full);
-  if (at <= 0) drawRound(pen, view, where, side);
+  if (at <= 0) drawAlone(pen, view, where, side);
   if (side.fits < view.scene.states.most) {
     hatch(pen, view, no);
     note(pen, view, "no registers left for more warps", no.x + no.w / 2, no.y + no.h / 2 + 0.35 * text);
@@ -191,17 +191,17 @@ export function draw(pen, given) {
 
 // ---- words -------------------------------------------------------------------------------------------------------------------------
 const warpsOf = side => `${plural(side.runs, "warp")}, ${outputsOf(side.outputs)} per thread`;
-const roundOf = side => `A round is ${plural(2 * side.outputs, "load")} and ${plural(side.outputs ** 2, "multiply-add")}.`;
+const eachOf = side => `For each k a warp issues ${plural(2 * side.outputs, "load")} and ${plural(side.outputs ** 2, "multiply-add")}.`;
 export function says(view, step) {
   const { left, right } = view.scene.sides, { steps } = view.scene;
-  if (step <= 0) return `Left: ${warpsOf(left)}. ${roundOf(left)} Right: ${warpsOf(right)}. ${roundOf(right)} Which side starts more multiply-adds in ${steps} cycles, and how many does the left one start? Predict, then play.`;
+  if (step <= 0) return `Left: ${warpsOf(left)}. ${eachOf(left)} Right: ${warpsOf(right)}. ${eachOf(right)} Which side starts more multiply-adds in ${steps} cycles, and how many does the left one start? Predict, then play.`;
   const [a, b] = [left, right].map(side => counted(side.seen, step));
   if (step < steps) return `After ${plural(step, "cycle")}, the left scheduler has started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}.`;
   return `In ${steps} cycles the left scheduler started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}. Shared memory was busy for ${a.busy} cycles on the left and for ${b.busy} on the right.`;
 }
 const when = (view, step) => (step <= 0 ? "before the first cycle" : `cycle ${step} of ${view.scene.steps}`);
 export function describes(view, step) {
-  if (step <= 0) return `${says(view, step)} The picture shows one round of one warp, if it were alone: it issues its loads, waits ${view.scene.states.latency} cycles for the last word, and issues its multiply-adds.`;
+  if (step <= 0) return `${says(view, step)} The picture shows what one warp does for one k, if it were alone: it issues its loads, waits ${view.scene.states.latency} cycles for the last word, and issues its multiply-adds.`;
   const kinds = SIDES.map(name => {
     const lines = view.scene.sides[name].seen.warps.map(line => line[step - 1]), many = Object.keys(LETTERS).map(letter => [lines.filter(l => l === letter).length, LETTERS[letter]]);
     return `${NAMES[name]}, in cycle ${step}: ${many.filter(([n]) => n).map(([n, words]) => `${plural(n, "warp")} ${words}`).join(", ")}.`;

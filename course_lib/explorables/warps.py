@@ -59,9 +59,9 @@ class Warps(Explorable):
                 "of C each, on the right it has 4 warps whose threads compute 64 elements each. Run this cell to play it.")
 
     def static_html(self) -> str:
-        said = [f"{loads} loads, a wait, multiply-adds: {adds}; {cycles} cycles in all" for loads, adds, cycles in map(round_of, (1, 8))]
-        words = f"One round of one warp. With 1 output per thread: {said[0]}. With 64 outputs per thread: {said[1]}."
-        return render(one_round(), f"{words} {self.static_text()}")._repr_html_()
+        said = [f"{loads} loads, a wait, multiply-adds: {adds}; {cycles} cycles in all" for loads, adds, cycles in map(alone, (1, 8))]
+        words = f"One warp, for one k. With 1 output per thread: {said[0]}. With 64 outputs per thread: {said[1]}."
+        return render(one_k(), f"{words} {self.static_text()}")._repr_html_()
 
 
 def warp_timelines(left: tuple[int, int] = (1, MOST), right: tuple[int, int] = (8, MOST)) -> Warps:
@@ -76,10 +76,10 @@ def warp_timelines(left: tuple[int, int] = (1, MOST), right: tuple[int, int] = (
     return Warps(states=states(), values={"leftSide": left[0], "leftWarps": left[1], "rightSide": right[0], "rightWarps": right[1]})
 
 
-def round_of(side: int) -> tuple[int, int, int]:
-    """Return the loads and multiply-adds of a round with side × side outputs, and its cycles for a warp alone on its multiprocessor.
+def alone(side: int) -> tuple[int, int, int]:
+    """Return a warp's loads and multiply-adds for one k with side × side outputs, and its cycles if it is alone on its multiprocessor.
 
-    >>> round_of(1), round_of(8)
+    >>> alone(1), alone(8)
     ((2, 1, 25), (16, 64, 102))
     """
     loads, adds = 2 * side, side * side
@@ -87,11 +87,11 @@ def round_of(side: int) -> tuple[int, int, int]:
 
 
 @style.styled
-def one_round() -> Axes:
-    """Draw one round of a warp that has a multiprocessor to itself, with 1 and with 8 × 8 outputs per thread; return the Axes."""
+def one_k() -> Axes:
+    """Draw what a warp that has a multiprocessor to itself does for one k, with 1 and with 8 × 8 outputs per thread; return the Axes."""
     ax = style.axes(width=9.6, height=2.6)
     for y, side in enumerate((1, 8)):
-        loads, adds, cycles = round_of(side)
+        loads, adds, cycles = alone(side)
         ready = cycles - adds
         pieces = ((0, loads, style.BLUE, 0.7), (loads, ready - loads, style.GREY, 0.25), (ready, adds, style.ORANGE, 0.7))
         for start, wide, colour, tall in pieces:
@@ -99,6 +99,6 @@ def one_round() -> Axes:
     for words, colour in (("loads", style.BLUE), ("waits for its words", style.GREY), ("multiplies and adds", style.ORANGE)):
         ax.barh(0, 0, color=colour, edgecolor=style.INK, linewidth=0.6, label=words)
     ax.set_yticks([0, 1], ["1 output\nper thread", "64 outputs\nper thread"])
-    ax.set(ylim=(1.6, -0.6), xlabel="cycles", title="One round of one warp")
+    ax.set(ylim=(1.6, -0.6), xlabel="cycles", title="One warp, for one k")
     style.legend_beside(ax)
     return ax

@@ -18,12 +18,7 @@ from course_lib.plots.latency import describe_rings, describe_sweeps, ring_sizes
 from course_lib.plots.linked_code import LinkedCode, linked_code
 from course_lib.plots.machine_code import describe_steps, inner_loops, step_bars
 from course_lib.plots.picture import Picture, render, show
-from course_lib.plots.registers import (
-    describe_share,
-    thread_share,
-    thread_share_picture,
-    words_read,
-)
+from course_lib.plots.registers import describe_share, thread_share, words_read
 from course_lib.plots.roofline import describe_roofline, roofline
 from course_lib.plots.speeds import describe_speeds, draw_curves, live_points, speeds, speeds_table
 from course_lib.plots.threads import thread_grid
@@ -37,5 +32,5 @@ __all__ = [
     "describe_share", "describe_speeds", "describe_steps", "describe_sweeps", "device_report", "draw_curves", "every_warp", "highlighted",
     "inner_loops", "lane_sectors", "line_window", "lines", "linked_code", "live_points", "owners", "render", "requests",
     "requests_beside", "ring_sizes", "roofline", "show", "source_listing", "speeds", "speeds_table", "step_bars", "thread_grid",
-    "thread_share", "thread_share_picture", "thread_sweeps", "touched_sectors", "used_bytes", "words_a_bank", "words_read",
+    "thread_share", "thread_sweeps", "touched_sectors", "used_bytes", "words_a_bank", "words_read",
 ]

@@ -1,20 +1,13 @@
-"""A picture of register blocking: what one thread computes, and what it reads for that."""
+"""Register blocking: what one thread computes, and what it reads for that."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.patches import Rectangle
 
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
-from course_lib.plots import style
 from course_lib.run import LaunchResult, RunResult
 from course_lib.run.traces import array_of, elements, is_load, is_store
-
-TILE = "#D2D2D2"               # grey that stands out on white paper
-OWNED, NEEDED = 1.0, 0.4       # shades of an element that the thread computes, and of one that uses the same rows or columns
 
 
 @dataclass(frozen=True)
@@ -96,42 +89,8 @@ def thread_share(result: RunResult, thread: tuple[int, int] = (0, 0), shared: tu
     return Share(result.M, result.N, outputs, a_rows, b_cols, words / result.K)
 
 
-@style.styled
-def thread_share_picture(share: Share, ax: Axes | None = None, *, title: str | None = None) -> Axes:
-    """Draw the tile of C with the outputs of one thread; to its left the tile of A, above it the tile of B, at one k.
-
-    Returns
-    -------
-    Axes
-        Its image has 1 where the thread has an output, and in the strips where it reads.
-    """
-    wide = max(1, share.rows // 24)                   # of the strips, in elements
-    at = 3 * wide                                     # where the tile of C begins
-    image = np.full((share.rows + at, share.cols + at), np.nan)
-    image[at:, at:] = image[at:, :wide] = image[:wide, at:] = 0
-    rows, cols = np.array(share.a_rows, int) + at, np.array(share.b_cols, int) + at
-    image[rows, at:] = NEEDED
-    image[at:, cols] = np.maximum(image[at:, cols], NEEDED)
-    image[rows, :wide] = image[:wide, cols] = OWNED
-    for row, col in share.outputs:
-        image[row + at, col + at] = OWNED
-    ax = style.axes(ax, width=5.9, height=5.6)
-    colours = LinearSegmentedColormap.from_list("", [TILE, "#9CCBEA", style.BLUE])
-    ax.imshow(image, cmap=colours, vmin=0, vmax=1, interpolation="nearest")
-    for x, y, across, down in ((at, at, share.cols, share.rows), (0, at, wide, share.rows), (at, 0, share.cols, wide)):
-        ax.add_patch(Rectangle((x - 0.5, y - 0.5), across, down, fill=False, edgecolor=style.INK, linewidth=1.2, clip_on=False))
-    ax.set_xticks([wide / 2, at, share.cols + at - 1], ["A", "0", str(share.cols - 1)])
-    ax.set_yticks([wide / 2, at, share.rows + at - 1], ["B", "0", str(share.rows - 1)])
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-    n = len(share.outputs)
-    ax.set(xlabel="column of the block's tile of C", ylabel="row",
-           title=title or f"A thread: {n} output{'s' * (n != 1)}, {share.words:g} words per k")
-    return ax
-
-
 def describe_share(share: Share) -> str:
-    """Return the alternative text of `thread_share_picture`.
+    """Return in words which outputs a thread has, and what it reads.
 
     >>> describe_share(Share(8, 8, ((0, 0), (0, 4)), (0,), (0, 4), 3.0))
     'In a tile of 8 × 8 elements one thread computes 2: rows 0, columns 0, 4. For each k it reads 3 words: 1 of A, 2 of B.'

@@ -1,4 +1,4 @@
-"""The recording of lessons 03 to 08: what is planned compiles, is right on the simulator, and no case comes twice."""
+"""The recordings of lessons 03 to 08: what is planned compiles, is right on the simulator, and no case comes twice."""
 
 import json
 
@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from course_lib import data
+from course_lib.lessons.register_blocking import again
 from course_lib.run import matches
 from course_lib.simt import launch
 from course_lib.widgets.compute import inputs
+from tools.record import again as beside
 from tools.record import together as recorder
 
 CASES = recorder.plan()
@@ -59,3 +61,21 @@ def test_unused_shared_memory_leaves_as_many_warps_with_either_depth():
             fits = occupancy(DEFAULT_DEVICE, taken.threads, taken.resources.registers, case.shared + taken.resources.static_shared_bytes)
             found.setdefault(case.parameters["BK"], set()).add(fits.warps)
     assert found == {16: {32, 48}, 32: {32, 48}}
+
+
+# ---- what is recorded beside it ------------------------------------------------------------------------------------------------------
+def test_the_recording_of_what_is_done_again_is_of_its_plan():
+    found, cases = data.readings("again"), beside.plan()
+    assert [{name: row[name] for name in case.row()} for row, case in zip(found.rows, cases, strict=True)] == [case.row() for case in cases]
+    assert len({json.dumps(case.row(), sort_keys=True) for case in cases}) == len(cases)
+    assert all(row["correct"] and row["low_s"] <= row["median_s"] <= row["high_s"] for row in found.rows)
+
+
+@pytest.mark.parametrize("variant", again.variants(), ids=str)
+def test_what_is_done_again_changes_no_result(variant):
+    case = recorder.Case("08", again.ENTRY, variant, N=again.TILE)
+    A, B, _ = inputs(case.N, case.N, case.N)
+    n, C, (grid, block) = np.int32(case.N), np.full((case.N, case.N), np.nan, np.float32), recorder.shape(case)
+    args = [n, n, n, np.float32(1), A.copy(), n, B.copy(), n, np.float32(0), C, n]
+    launch(case.text(), again.ENTRY, grid, block, args, defines=variant)
+    assert matches(C, A, B)

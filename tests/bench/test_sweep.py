@@ -11,8 +11,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from course_lib import kernels, model
-from course_lib.arch import DEFAULT_DEVICE
 from course_lib.bench import __main__, journal, measure, plans, sweep, task
 from course_lib.data import Record
 from course_lib.errors import CourseError
@@ -298,16 +296,3 @@ def test_long_tables_keep_the_fastest():
     assert text.count("BM=") == 2
     assert "60 records in all" in text
     assert "NVIDIA X, driver 1" in text
-
-
-def test_outputs_change_the_words_at_the_same_warps_and_the_warps_at_the_same_words():
-    found = plans.outputs((64,), backend="gpu")
-    assert not [t for t in found if t.problem]
-    for side in (1, 2, 4, 8):
-        mine = [t for t in found if t.parameters["TM"] == t.parameters["TN"] == side]
-        assert {t.parameters["BM"] for t in mine} == {16 * side}
-        shared = [t.dynamic_shared for t in mine]
-        assert shared == sorted(shared, reverse=True), "the more threads are asked for, the less each block may take"
-        own = kernels.get("sgemm_2d_tile").shared_bytes(**mine[0].parameters)
-        fits = [model.occupancy(DEFAULT_DEVICE, 256, 0, own + t.dynamic_shared).warps for t in mine]
-        assert fits == [8, 16, 24, 32, 40, 48, 56, 64]

@@ -106,28 +106,19 @@ def test_a_mouse_that_rests_on_the_picture_dims_nothing_while_it_plays(opened):
 
 
 @pytest.mark.parametrize("how", ["mouse", "keyboard"])
-def test_kernel_tile_and_line_are_chosen(opened, how):
+def test_the_line_is_chosen_and_neither_kernel_nor_tile_is_asked_for(opened, how):
     shown = opened()
+    store = states()[key_of("transpose", 32, 0)]["lines"][1]
     if how == "mouse":
-        for name in ("matrix product", "16 × 16"):
-            shown.root.get_by_text(name, exact=True).click()
-        shown.root.get_by_text("Bs[tx][ty]", exact=True).click()
+        shown.root.get_by_text(store["mark"], exact=True).click()
     else:
-        shown.radio("transpose").first.focus()
-        for name, key in (("matrix product", "ArrowLeft"), ("16 × 16", "ArrowRight"), ("Bs[tx][ty]", "ArrowUp")):
-            shown.page.keyboard.press(key)
-            assert shown.radio(name).is_checked()
-            if name == "matrix product":
-                shown.page.keyboard.press("Tab")
-            else:
-                shown.radio("acc +=").focus()
-    assert "In line 29 of sgemm_padded, the 32 lanes of a warp write columns 4 and 5 of Bs" in shown.says()
+        shown.root.get_by_role("radio").last.focus()
+        shown.page.keyboard.press("ArrowUp")
+    assert f"In line {store['number']} of transpose, the 32 lanes of a warp write row 5 of tile" in shown.says()
     for words in (0, 1, 2):
-        assert wavefronts(shown) == counted("sgemm_padded", 16, words, "store")
+        assert wavefronts(shown) == counted("transpose", 32, words, "store") == 1
         pad(shown).press("ArrowRight")
-    shown.root.get_by_text("transpose, swizzled", exact=True).click()
-    assert pad(shown).is_disabled()
-    assert wavefronts(shown) == counted("transpose_swizzled", 16, None, "store") == 1
+    assert shown.root.get_by_role("radio").count() == 2, "the two lines that access the tile"
 
 
 def test_the_player_plays_stops_steps_and_scrubs_by_keyboard_and_mouse(opened):

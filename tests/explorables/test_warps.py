@@ -6,7 +6,7 @@ import pytest
 from javascript import evaluate
 
 from course_lib.explorables import warp_timelines
-from course_lib.explorables.warps import CYCLES, MOST, SIDES, START, fits, one_round, round_of, states, tile_of
+from course_lib.explorables.warps import CYCLES, MOST, SIDES, START, alone, fits, one_k, states, tile_of
 from course_lib.model.rounds import rounds
 from course_lib.run import footprint
 
@@ -34,7 +34,7 @@ def test_as_many_warps_fit_as_the_compiled_kernel_leaves_registers_for():
 
 def test_nothing_is_left_of_the_beginnings_queue():
     for side in SIDES:
-        for warps in range(4 if side == 1 else 2, fits(side) + 1):              # with fewer, a round is no part of 160 cycles
+        for warps in range(4 if side == 1 else 2, fits(side) + 1):              # with fewer, what a k takes is no part of 160 cycles
             seen, later = (rounds(warps, 2 * side, side * side, start=start, cycles=CYCLES) for start in (START, 4 * START))
             busy, long = (CYCLES - some.shared.count(".") for some in (seen, later))
             assert busy == long == 4 * 2 / side * seen.multiply_adds, "as many loads as the multiply-adds need"
@@ -68,8 +68,8 @@ def test_the_words_ask_first_and_answer_last(page):
     assert answer == 20
     assert said[0].endswith("Predict, then play.")
     assert not any(number in said[0] + described for number in ("20", "128"))
-    assert "16 warps, 1 output per thread. A round is 2 loads and 1 multiply-add." in said[0]
-    assert "A round is 16 loads and 64 multiply-adds." in said[0]
+    assert "16 warps, 1 output per thread. For each k a warp issues 2 loads and 1 multiply-add." in said[0]
+    assert "For each k a warp issues 16 loads and 64 multiply-adds." in said[0]
     assert "4 warps, 64 outputs per thread" in said[0]
     assert all(words.startswith(f"After {n} cycle") for n, words in enumerate(said[1:-1], 1))
     assert said[-1].startswith("In 160 cycles the left scheduler started 20 multiply-adds and the right one 128.")
@@ -123,11 +123,11 @@ def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):
     assert max(heights) + around <= 600
 
 
-def test_the_picture_without_a_widget_is_one_round():
+def test_the_picture_without_a_widget_is_one_k():
     for side in SIDES:
         seen = rounds(1, 2 * side, side * side, start=START, cycles=6400)
-        assert seen.multiply_adds / seen.cycles == pytest.approx(side * side / round_of(side)[2], rel=0.01)
-    bars = [patch for patch in one_round().patches if patch.get_width()]
+        assert seen.multiply_adds / seen.cycles == pytest.approx(side * side / alone(side)[2], rel=0.01)
+    bars = [patch for patch in one_k().patches if patch.get_width()]
     assert [bar.get_x() + bar.get_width() for bar in bars] == [2, 24, 25, 16, 38, 102]
     assert "102 cycles in all" in warp_timelines().static_html()
 

@@ -24,7 +24,6 @@ from course_lib.plots import requests, style
 from course_lib.run import run, run_gather
 from course_lib.run.listing import COLUMNS
 from course_lib.simt import launch
-from course_lib.unwritten import NotWritten
 from course_lib.widgets.compute import evaluate, floats, inputs
 from tools import my_course
 from tools.record import coalescing as recorder
@@ -274,8 +273,6 @@ def test_the_reader_begins_with_the_uncoalesced_load_and_check_names_it():
     said("in the two lines that load B", "The bank conflicts that it also finds are for lesson 06")
     assert "line 15" not in PROSE, "the lesson has one numbering, that of its listing"
     assert "bank conflicts: line" in text
-    with pytest.raises(NotWritten, match="repaired is not repaired yet: repair it in its cell"):
-        check(coalescing.with_slip(start))
 
 
 def test_check_names_the_line_of_the_uncoalesced_load():
@@ -324,45 +321,42 @@ def test_the_scoreboard_and_what_is_said_of_it():
         assert products.product_ms(variant) == pytest.approx(other, rel=0.005), "as other lessons say"
 
 
+def test_padded_rows_of_b_keep_sectors_and_lines_and_change_where_rows_begin():
+    def ms(padding, along):
+        row, = data.readings("again").find(lesson="05", N=4096, padding=padding, along=along)
+        assert row["correct"]
+        return round(1e3 * row["median_s"], 1)
+
+    lanes = np.arange(32)
+    for padding, places in ((0, 1), (8, 4), (32, 1)):
+        bytes_ = 4 * (lanes % 16 * (4096 + padding) + lanes // 16)
+        assert [len(set(bytes_ // size)) for size in (32, 128)] == [16, 16], "sectors and lines"
+        assert len(set(bytes_ % 128 // 32)) == places
+        assert ms(padding, True) == 18.3
+    assert [ms(padding, False) for padding in (0, 8, 32)] == [24.6, 20.4, 24.7]
+    assert round(3 * (24.6 - 20.4) / (24.6 - 18.3)) == 2, "two thirds"
+    said("yet the kernel takes 20.4 instead of 24.6 ms. With 32 unused floats it takes 24.7 ms again",
+         "it takes 18.3 ms with any of the three")
+
+
 # ---- mistakes and old hardware -------------------------------------------------------------------------------------------------------
 
 def test_the_slip_is_named_twice_for_what_is_never_loaded_and_for_what_lies_beyond_b(repaired):
-    slip = coalescing.with_slip(repaired)
-    assert len(slip.splitlines()) == len(repaired.splitlines())
+    slip = repaired.replace("B[(k0 + ty) * ldb + col]", "B[(k0 + tx) * ldb + col]")
+    assert slip != repaired
     text, line = repr(check(slip)), 1 + slip[:slip.index("B[(k0 + tx)")].count("\n")
     assert f"wrong: line {line}: C[0][0] is" in text
     assert "1024 of 1024 elements of C are wrong" in text
     assert f"out of bounds: line {line}" in text
     assert "C[0][0] needs B[1][0], and its block never loads that" in text
-    said("`C[0][0]` needs `B[1][0]`, and its block never loads that", "16 elements in 16 different rows: 16 sectors")
+    said("1024 of 1024 elements of C are wrong. `C[0][0]` needs `B[1][0]`, and its block never loads that",
+         "16 elements in 16 different rows: 16 sectors")
     both = slip.replace("k0 + ty < K && col", "k0 + tx < K && col")
     assert "out of bounds" not in (text := repr(check(both)))
     assert "1024 of 1024 elements of C are wrong" in text
     A, B, _ = inputs(64, 64, 64)
     assert run(both, A, B).sectors_per_request() == 10, "4 for A and 16 for B"
     assert "right on 1 of 12 inputs" in text
-
-
-@pytest.mark.parametrize(("load", "slip"), [
-    ("B[ldb * (k0 + ty) + col]", "B[ldb * (k0 + tx) + col]"), ("B[col + (ty + k0) * ldb]", "B[col + (tx + k0) * ldb]"),
-    ("B[(k0 + threadIdx.y) * ldb + col]", "B[(k0 + threadIdx.x) * ldb + col]"),
-    ("B [k0 * ldb + ty * ldb + col]", "B [k0 * ldb + tx * ldb + col]")])
-def test_the_slip_goes_into_every_order_of_the_load(repaired, load, slip):
-    written = repaired.replace("B[(k0 + ty) * ldb + col]", load)
-    assert coalescing.with_slip(written) == written.replace(load, slip)
-    assert "out of bounds" in repr(check(coalescing.with_slip(written)))
-
-
-@pytest.mark.parametrize("text", [
-    "__global__ void f() {}", "x = B[ty]; y = B[ty];", "const int k = k0 + ty; Bs[ty][tx] = B[k * ldb + col];"])
-def test_without_one_such_load_the_slip_goes_into_the_lessons_own_kernel(text, capsys):
-    slip = coalescing.with_slip(text)
-    assert slip == coalescing.with_slip(products.line_29_changed())
-    assert "the slip is made in the kernel of the listing" in capsys.readouterr().out
-    found = repr(check(slip))
-    assert "wrong: line 29: C[0][0] is" in found
-    assert "C[0][0] needs B[1][0], and its block never loads that" in found
-    assert "out of bounds: line 29" in found
 
 
 def test_chiens_two_numbers_and_todays_column():
@@ -394,7 +388,7 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
     for cell in ("pick", "launched", "counted", "reveal"):
         assert "pick is not written yet" in outputs[cell], cell
     assert "16.0 sectors a load request" in outputs["check"], "the reader begins with the wrong line"
-    assert "repaired is not repaired yet" in outputs["slip"]
+    assert "16.0 sectors a load request" in outputs["slip"], "nor has it been repaired there"
 
 
 def test_the_example_of_a_wide_load_is_one_load_of_16_bytes_per_lane():

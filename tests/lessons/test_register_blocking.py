@@ -15,16 +15,16 @@ from course_lib.arch import DEFAULT_DEVICE, device
 from course_lib.check import check
 from course_lib.data import documents
 from course_lib.errors import CourseError
-from course_lib.explorables.warps import START
+from course_lib.explorables.warps import START, tile_of
 from course_lib.kernels import UserKernel
 from course_lib.lessons import register_blocking
-from course_lib.lessons.register_blocking import charts, experiments, times
-from course_lib.lessons.register_blocking.counts import tile_of, wavefronts
+from course_lib.lessons.register_blocking import again, charts, experiments, times
+from course_lib.lessons.register_blocking.counts import SQUARES, wavefronts
 from course_lib.lessons.register_blocking.share import column_share
 from course_lib.magic import from_cell
 from course_lib.model.rounds import LATENCY, rounds
 from course_lib.run import footprint, matches, run
-from course_lib.run.bound import work_of
+from course_lib.toolchain import resources, sass
 from course_lib.widgets.compute import evaluate, inputs
 from course_lib.widgets.pictures import one_thread
 from tools import my_course
@@ -84,20 +84,18 @@ def test_without_unrolling_its_sums_are_not_in_registers(mine):
     assert footprint(UserKernel.from_source(rolled)).resources.local_bytes >= 32
 
 
-def test_every_shape_reads_the_words_of_the_formula():
-    for row, values in zip(register_blocking.shapes().rows, numbers(register_blocking.shapes()), strict=True):
-        outputs, counted, registers, warps = values
-        TM, TN = map(int, re.findall(r"\d+", row[0]))
-        assert outputs == TM * TN
-        assert counted == round((TM + TN) / (TM * TN), 4)
-        assert warps * 32 * registers <= 65_536
-    names = [row[0].replace("\N{NO-BREAK SPACE}", " ") for row in register_blocking.shapes().rows]
-    by_shape = dict(zip(names, numbers(register_blocking.shapes()), strict=True))
-    assert by_shape["4 × 4"][1] * 16 == 8
-    assert by_shape["16 × 1"][1] * 16 == 17
-    assert "reads 17 words for 16 multiply-adds, a square 8" in PROSE
-    assert by_shape["8 × 8"][2] > by_shape["4 × 4"][2] > by_shape["2 × 2"][2], "more sums, more registers"
-    assert by_shape["8 × 8"][3] < by_shape["4 × 4"][3] < by_shape["2 × 2"][3] < by_shape["1 × 1"][3], "and fewer warps"
+@pytest.mark.parametrize(("TM", "TN"), [(1, 1), (16, 1), (8, 2), (4, 4), (8, 8)])
+def test_every_shape_reads_the_words_of_the_formula(TM, TN):
+    counted = register_blocking.words_read_by("sgemm_2d_tile", BM=16 * TM, BN=16 * TN, BK=16, TM=TM, TN=TN)
+    assert counted == register_blocking.words_per_multiply_add(TM, TN)
+
+
+def test_of_sixteen_outputs_a_square_reads_the_fewest_words():
+    words = [16 * register_blocking.words_per_multiply_add(TM, TN) for TM, TN in ((16, 1), (8, 2), (4, 4))]
+    assert "16 × 1 reads {} words, 8 × 2 reads {}, and 4 × 4 reads {}.".format(*words) in PROSE
+    for (TM, TN), many in zip(((16, 1), (8, 2), (4, 4)), words, strict=True):
+        tile = {"BM": 64, "BN": 64, "BK": 8, "TM": TM, "TN": TN}
+        assert f"{many} words" in register_blocking.share_picture(evaluate("sgemm_2d_tile", 64, tile, backend="sim"))[1]
 
 
 def test_a_row_of_blocks_that_have_no_work_multiplies_zeros(mine):
@@ -144,30 +142,42 @@ def test_the_picture_starts_what_the_text_says():
     assert all(set("LM") & set(line) for line in long.warps), "in 320 cycles all do"
     assert sum(line.count(letter) for line in long.warps for letter in "LM") == long.cycles, "an instruction in every cycle"
     assert f"65,536 / (32 · 128) = {65_536 // (32 * 128)} warps, or {65_536 // (32 * 128) // 4} per scheduler" in PROSE
-    assert footprint("sgemm_2d_tile", **tile_of(8, 8)).resources.registers == 128
+    assert footprint("sgemm_2d_tile", **tile_of(8)).resources.registers == 128
 
 
 # ---- the experiments -----------------------------------------------------------------------------------------------------------------
-def test_only_the_wavefronts_change_between_two_paddings():
-    for before, after in experiments.PADS:
-        first, second = (evaluate(*experiments.at_counted(experiments.padded(pad)), backend="sim") for pad in (before, after))
-        assert first.count("sectors") == second.count("sectors")
-        assert first.count("requests") == second.count("requests")
-        assert work_of(first).instructions == pytest.approx(work_of(second).instructions, rel=0.002), "of machine code"
-        shared = "smsp__sass_inst_executed_op_shared_ld.sum"
-        assert first.counters[shared] == second.counters[shared]
-        assert first.occupancy.warps == second.occupancy.warps == 64
+def test_loading_again_changes_the_words_and_as_many_multiply_adds_do_not():
+    loads, work = ([v for v in again.variants() if v["LOADS"] == kind] for kind in (1, 0))
+    assert [again.words(**v) for v in loads] == [0.25, 0.375, 0.625, 1.125]
+    assert "from 0.25 to 0.375, 0.625 and 1.125" in PROSE
+    assert [again.words(**v) for v in work] == [0.25] * 3
+    assert [again.instructions(**v) for v in loads[1:]] == [again.instructions(**v) for v in work], "as many instructions"
+    others = set()
+    for variant in again.variants():
+        code = again.compiled(**variant)
+        taken, machine = resources(code)[again.ENTRY], sass(code, again.ENTRY)
+        assert (65_536 // (256 * taken.registers), taken.local_bytes) == (2, 0), "two blocks of 8 warps, and no spills"
+        assert {i.bits for i in machine if i.base == "LDS"} == {32}, "each load brings one word"
+        others.add(tuple(sum(i.base == base for i in machine) for base in ("BAR", "LDG", "STS", "STG")))
+    assert len(others) == 1, "as many barriers, loads and stores of global memory, and stores to the tiles"
 
 
-def test_the_time_follows_the_wavefronts():
-    first, second, third = numbers(register_blocking.fewer_wavefronts())
-    for sectors, instructions, waves, time in (first, second):
-        assert (sectors, instructions) == (1.0, 1.0)
-        assert time < waves
-        assert f"{waves:.2f} times" in PROSE
-        assert f"{time:.2f}" in PROSE.partition("The more conflicts")[2]
-    assert first[3] / first[2] < second[3] / second[2], "the more conflicts, the more closely"
-    assert third == [1.0, 0.94, 0.52, 0.50]
+
+def test_words_cost_the_time_and_as_many_instructions_do_not():
+    once, most, work = (register_blocking.time_again(rows, loads) for rows, loads in ((8, 1), (1, 1), (1, 0)))
+    assert f"in registers, the copy takes {once} ms" in PROSE
+    assert f"grows from {once} to {most} ms" in PROSE
+    assert f"bring it to {work} ms only" in PROSE
+    assert f"took {most / once:.1f} times as long when it loaded words again" in PROSE
+    assert 3 * (work - once) < most - once, "less than a third"
+    loads, stores = again.words(ROWS=1, LOADS=1), 2 / 128                    # wavefronts per multiply-add of a warp
+    busy = 1e3 * (loads + stores) * 4096**3 / 32 / DEFAULT_DEVICE.sms / (1e6 * DEFAULT_DEVICE.clock_mhz)
+    assert f"for at least {busy:.1f} of these {most} ms" in PROSE
+    times_of = [register_blocking.time_again(rows) for rows in again.ROWS]
+    assert times_of == sorted(times_of)
+    assert f"{most:.1f} with 2.125 instructions and 1.125 words" in register_blocking.words_or_work().alt
+    rows = [experiments.recorded(again.ENTRY, v) for v in again.variants()]
+    assert all(row["correct"] for row in rows)
 
 
 GAPS = re.compile(r"/\* (\d) \*/")
@@ -182,30 +192,13 @@ def test_the_kernel_with_gaps_of_the_notes_is_the_worked_one(mine):
     assert bare[0] in bare[1]
 
 
-def test_the_profiler_and_the_simulator_agree_on_the_pairs_sectors():
-    for kernel in experiments.PAIR:
-        counted = data.readings("traffic").find(kernel=kernel, N=1024)[0]["l1_sectors_read"] / 1024**3
-        assert evaluate(kernel, 256, {}, backend="sim").count("sectors") / 256**3 == counted
-
-
-def test_of_the_pair_only_the_outputs_and_the_threads_differ():
-    threads = [footprint(kernel).threads for kernel in experiments.PAIR]
-    assert threads == [1024, 256]
-    assert [footprint(kernel).occupancy.blocks for kernel in experiments.PAIR] == [2, 8]
-    assert "a block has a quarter as many threads" in PROSE
-    assert [footprint(kernel).occupancy.warps for kernel in experiments.PAIR] == [64, 64]
-
-
-def test_along_a_line_only_the_warps_change():
-    found = data.load("outputs").find("sgemm_2d_tile")
-    assert len(found) == 64
-    assert all(record.correct and record.dynamic_shared for record in found)
-    assert {record.source for record in found} == {data.load("tuned").find("sgemm_2d_tile", 4096)[0].source}, "one text"
-    for record in found:
-        p = record.parameters
-        assert p == tile_of(p["TM"], p["TM"])
-        assert experiments.crowd(record)[0] % charts.WARPS_OF_BLOCK == 0
-        assert footprint("sgemm_2d_tile", **p).threads == 32 * charts.WARPS_OF_BLOCK
+def test_along_a_line_only_the_blocks_change():
+    found = [row for row in data.readings("again").find(kernel="sgemm_2d_tile") if row["parameters"] in SQUARES.values()]
+    assert all(row["correct"] for row in found)
+    assert len([row for row in found if row["shared"]]) == 8 + 6 + 4 + 2
+    for row in found:
+        assert experiments.warps(row) % charts.WARPS_OF_BLOCK == 0
+        assert footprint("sgemm_2d_tile", **row["parameters"]).threads == 32 * charts.WARPS_OF_BLOCK
 
 
 def test_the_same_code_is_slower_with_fewer_warps_and_more_outputs_are_faster_with_equally_many():
@@ -217,22 +210,21 @@ def test_the_same_code_is_slower_with_fewer_warps_and_more_outputs_are_faster_wi
     assert f"1 × 1 outputs take {same[0]} ms and 8 × 8 take {same[-1]}." in PROSE
     for column in zip(*([of[8], of[16]] for of in lines.values()), strict=True):
         assert list(column) == sorted(column, reverse=True)
-    for side, taken in zip((1, 2, 4, 8), lines.values(), strict=True):
-        records = [r for r in data.load("outputs").find("sgemm_2d_tile", 4096) if r.parameters["TM"] == side]
-        asked = {}
-        for warps, shared in map(experiments.crowd, records):
-            asked[warps] = max(shared, asked.get(warps, 0))
-        assert asked.keys() == taken.keys()
-        assert all(225_000 <= shared < 232_500 for shared in asked.values()), "225 to 232 KB"
+    asked = [(row["shared"] + 4 * 2 * row["parameters"]["BM"] * row["parameters"]["BK"]) * row["blocks"]
+             for row in data.readings("again").find(kernel="sgemm_2d_tile") if row["shared"] and row["parameters"] in SQUARES.values()
+             and 1e3 * row["median_s"] in lines[row["parameters"]["TM"] ** 2].values()]
+    assert f"the blocks ask together for {min(asked) // 1000} to {max(asked) // 1000} KB" in PROSE
     assert lines[1][64] / lines[1][16] < 0.5, "a real GPU loses more than half"
     one, *_, most = lines.values()
     assert max(most) == 16, "the shortest line"
     assert min(min(taken.values()) for taken in lines.values()) == most[16], "and the shortest time"
     assert f"it takes {register_blocking.time_with(outputs=1, warps=64)} ms" in PROSE
-    assert f"BK is always 16. (So 8 × 8 takes {most[16]:.1f} ms here." in PROSE
+    for side in (2, 4, 8):
+        alone, beside = 1e3 * experiments.recorded("sgemm_2d_tile", SQUARES[side])["median_s"], min(lines[side**2].values())
+        assert f"{beside:.1f}" == f"{alone:.1f}", "the line ends where the scoreboard says"
     assert f"With 16 warps, 1 × 1 outputs take {one[16]:.1f} ms and 8 × 8 take {most[16]:.1f}." in SELF_CHECK
     assert register_blocking.time_with(outputs=1, warps=16) == 42.7
-    assert "8 × 8: 6.6 with 8, 4.7 with 16." in register_blocking.warps_and_outputs().alt
+    assert "8 × 8: 6.8 with 8, 4.4 with 16." in register_blocking.warps_and_outputs().alt
     kept = f"keeps only {100 * one[64] / one[16]:.0f} % of its speed"
     notes = (ROOT / "docs" / "lecturing" / "08_register_blocking.md").read_text(encoding="utf-8")
     assert kept in PROSE
@@ -245,15 +237,14 @@ def test_the_main_path_has_one_topic():
     main, order = PROSE.split("## Key points")[0], list(CELLS)
     for second in ("LDS", "PTX", "ILP", "Volkov", "microbenchmark", "Wang", "joins"):
         assert second not in main, second
-    for cell in ("wavefronts", "wang", "wang-sliders"):
+    for cell in ("wang", "wang-sliders"):
         assert order.index(cell) > order.index("key-points"), cell
-    assert "wavefronts" not in " ".join(register_blocking.shapes().header), "they come with the experiment, where they are explained"
 
 
 def test_the_model_is_explained_before_the_question_and_the_bars_before_the_tasks():
     title, watch = CELLS["title"], CELLS["watch"]
     said = [title.index(words) for words in ("**Four *schedulers* share", "one load of one warp", "*issues*", "(blue)",
-                                             "*round*", "1 *output*", "are left out", "**Which side starts more multiply-adds")]
+                                             "For each k", "1 *output*", "are left out", "**Which side starts more multiply-adds")]
     assert said == sorted(said)
     said = [watch.index(words) for words in ("a tall bar".capitalize(), "**Play it once more", "1. What does the left scheduler lose",
                                              "After this lesson you can")]
@@ -262,7 +253,7 @@ def test_the_model_is_explained_before_the_question_and_the_bars_before_the_task
 
 
 def test_from_line_to_line_there_is_less_to_load_as_well():
-    found = [evaluate("sgemm_2d_tile", 256, tile_of(side, side), backend="sim") for side in (1, 2, 4, 8)]
+    found = [evaluate("sgemm_2d_tile", 256, tile, backend="sim") for tile in SQUARES.values()]
     for counts in ([result.count("sectors") for result in found], [wavefronts(result) for result in found]):
         assert counts == sorted(counts, reverse=True)
         assert len(set(counts)) == 4
@@ -293,8 +284,8 @@ def test_the_prose_says_what_was_recorded():
     for said in (f"matrices in {1e3 * found[1, 1]:.1f} ms on an H200", f"is {100 * library / found[1, 1]:.1f} % of the speed",
                  f"the kernel takes {1e3 * found[8, 8]:.1f} ms"):
         assert said in PROSE, said
-    warps = [footprint(kernel, **tile).occupancy.warps for _, _, kernel, tile in times.RUNGS]
-    assert warps == [64, 32, 48, 32, 16], "down, up and down again; a quarter at the end"
+    warps = [experiments.warps(experiments.recorded(kernel, tile)) for _, _, kernel, tile in times.RUNGS]
+    assert warps == [64, 32, 40, 32, 16], "down, up and down again; a quarter at the end"
     busy = {(TM, TN): 1e3 * times.shared_busy(kernel, tile) for TM, TN, kernel, tile in times.RUNGS}
     assert [f"{ms:.1f}" for ms in busy.values()] == ["13.4", "5.4", "6.7", "3.3", "2.2"]
     assert all(busy[of] < 1e3 * seconds for of, seconds in found.items()), "no bound stands above a recording"
@@ -312,14 +303,14 @@ def test_fewer_words_are_faster_from_row_to_row():
 
 
 def test_a_squares_block_has_256_threads_and_no_other_depth_that_was_recorded_is_faster():
-    for TM, TN, kernel, tile in times.RUNGS[2:]:
-        assert footprint(kernel, **tile).threads == 256
-        bare = [r for name in ("tuned", "outputs") for r in data.load(name).find(kernel, times.N_TIMED) if r.parameters["TM"] == TM]
-        assert {(r.parameters["BM"], r.parameters["BN"]) for r in bare} == {(16 * TM, 16 * TN)}
-        at_best = {}
-        for r in bare:
-            at_best[r.parameters["BK"]] = min(r.seconds, at_best.get(r.parameters["BK"], r.seconds))
-        assert min(at_best, key=at_best.__getitem__) == tile["BK"]
+    alone = [row for row in data.readings("again").find(kernel="sgemm_2d_tile") if not row["shared"]]
+    for side, tile in SQUARES.items():
+        assert footprint("sgemm_2d_tile", **tile).threads == 256
+        if side == 1:
+            continue
+        at = {row["parameters"]["BK"]: row["median_s"] for row in alone if row["parameters"]["TM"] == side}
+        assert set(at) == {8, 16, 32}
+        assert min(at, key=at.__getitem__) == tile["BK"]
     assert "BK is the fastest that we recorded" in PROSE
 
 
@@ -370,4 +361,4 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
     for cell in ("mine", "check", "launched", "reveal", "wrong", "home"):
         assert "column is not written yet" in said[cell], cell
     assert "1.125" not in said["reveal"]
-    assert "registers per thread" in said["shapes"]
+    assert "registers a thread" in said["sliders"]

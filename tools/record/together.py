@@ -12,6 +12,7 @@ the time, read by one thread that counts both while the kernel runs. The rows of
 - 08: the rungs, and 2 × 2 outputs with two depths of the tile, each with 32 and with 48 warps per multiprocessor
 """
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ import numpy as np
 from course_lib import toolchain
 from course_lib.bench.fingerprint import fingerprint, fingerprint_of
 from course_lib.kernels import get
+from course_lib.lessons.register_blocking import again
 from course_lib.lessons.unrolling import ballast
 from tools.options import out_option
 from tools.record.coalescing import ALONG, DOWN
@@ -32,6 +34,7 @@ from tools.recordings import usable_gpu, write_recording
 N, MANY, ROUNDS = 4096, 2**26, 7
 WATCHED = 0.02                           # seconds that the clock is read, at least
 SHORT = 1e-3                             # a kernel below this is launched 20 times per sample
+OWN = {ballast.ENTRY: ballast.FILE, again.ENTRY: again.FILE}      # kernels of no catalog
 CLOCK = """
 extern "C" __global__ void watch_clock(unsigned long long nanoseconds, unsigned long long* seen) {
     unsigned long long begun, now;
@@ -46,7 +49,7 @@ extern "C" __global__ void watch_clock(unsigned long long nanoseconds, unsigned 
 
 @dataclass(frozen=True)
 class Case:
-    """What is launched: a kernel of the catalog (or `ballast`), its parameters, and what else differs.
+    """What is launched: a kernel of the catalog (or of OWN), its parameters, and what else differs.
 
     `padding`: unused floats at the end of each row of A and B. `shared`: bytes of shared memory that each block gets and does not use.
     `along`: line 29 of `sgemm_uncoalesced` goes along a row of B.
@@ -66,8 +69,8 @@ class Case:
 
     def text(self) -> str:
         """Return the CUDA C text that is compiled."""
-        if self.kernel == "ballast":
-            return ballast.FILE.read_text(encoding="utf-8")
+        if self.kernel in OWN:
+            return OWN[self.kernel].read_text(encoding="utf-8")
         source = get(self.kernel).source
         return source.replace(DOWN, ALONG) if self.along else source
 
@@ -134,8 +137,8 @@ class Store:
 
 def compiled_as(case: Case) -> tuple[str, dict[str, Any]]:
     """Return the function of a case's text, and what the compiler gets with -D."""
-    if case.kernel == "ballast":
-        return ballast.ENTRY, dict(case.parameters)
+    if case.kernel in OWN:
+        return case.kernel, dict(case.parameters)
     kernel = get(case.kernel)
     return kernel.entry, dict(kernel.defines(**case.parameters))
 
@@ -151,15 +154,16 @@ def function_of(case: Case) -> Any:
 
 def shape(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return (grid, block)."""
-    if case.kernel == "ballast":
-        return (case.N // 16, case.N // 16), (16, 16)
+    if case.kernel in OWN:
+        tile = again.TILE if case.kernel == again.ENTRY else 16
+        return (case.N // tile, case.N // tile), (16, 16)
     kernel = get(case.kernel)
     covered = (case.N,) if case.kernel == "copy_strided" else (case.N, case.N)
     return kernel.grid(*covered, **case.parameters), kernel.block(**case.parameters)
 
 
-def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[], bool]]:
-    """Return (launch, check); a check first fills the result with NaN, and launches."""
+def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[], bool], int]:
+    """Return (launch, check, how many blocks a multiprocessor holds); a check first fills the result with NaN, and launches."""
     import cupy
     if case.kernel == "copy_strided":
         stride, VEC = case.parameters["stride"], case.parameters["VEC"]
@@ -173,9 +177,10 @@ def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[],
         args, right = (n, n, A, n, out, n), A.T
     else:
         A, B, right = store.product(case.N, case.padding)
-        out, n, ld = cupy.empty((case.N, case.N), np.float32), np.int32(case.N), np.int32(case.N + case.padding)
-        args = (n, n, n, np.float32(1), A, ld, B, ld, np.float32(0), out, n) + ((np.float32(1),) if case.kernel == "ballast" else ())
+        out, n, (lda, ldb) = cupy.empty((case.N, case.N), np.float32), np.int32(case.N), (np.int32(x.shape[1]) for x in (A, B))
+        args = (n, n, n, np.float32(1), A, lda, B, ldb, np.float32(0), out, n) + ((np.float32(1),) if case.kernel == "ballast" else ())
     function, (grid, block) = function_of(case), shape(case)
+    held = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, math.prod(block), case.shared)
 
     def launch() -> None:
         function(grid, block, args, shared_mem=case.shared)
@@ -184,7 +189,7 @@ def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[],
         out.view(cupy.uint32)[...] = 0xFFFFFFFF
         launch()
         return bool((out == right).all()) if case.kernel in ("copy_strided", "transpose") else right_product(out, right)
-    return launch, check
+    return launch, check, int(held)
 
 
 def right_product(C: Any, exact: Any) -> bool:
@@ -223,28 +228,28 @@ def clock_mhz(launch: Callable[[], None], seconds: float) -> float:
     return 1e3 * cycles / nanoseconds
 
 
-def measured(cases: list[Case]) -> list[dict[str, Any]]:
+def measured(cases: list[Case], store: Store, rounds: int = ROUNDS) -> list[dict[str, Any]]:
     """Return a row for each case; what the GPU refuses is printed, and left out."""
-    store, launched, ready, right = Store(), [], [], []
+    launched, ready, right = [], [], []
     for case in cases:
         try:
-            launch, check = prepared(case, store)
+            launch, check, blocks = prepared(case, store)
             right.append(check())
         except Exception as error:
             print(f"LEFT OUT: {case.row()}: {error}", flush=True)
         else:
-            ready.append((launch, check))
+            ready.append((launch, blocks))
             launched.append(case)
     samples: list[list[float]] = [[] for _ in launched]
     many = [20 if timed(launch, 2) < SHORT else 1 for launch, _ in ready]
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for (launch, _), count, found in zip(ready, many, samples, strict=True):
             found.append(timed(launch, count))
     rows = []
-    for case, (launch, _), good, found in zip(launched, ready, right, samples, strict=True):
+    for case, (launch, blocks), good, found in zip(launched, ready, right, samples, strict=True):
         low, median, high = (float(f"{s:.5g}") for s in np.percentile(found, [25, 50, 75]))
-        rows.append(case.row() | {"median_s": median, "low_s": low, "high_s": high, "repeats": ROUNDS,
-                                  "mhz": round(clock_mhz(launch, median)), "correct": good})
+        rows.append(case.row() | {"median_s": median, "low_s": low, "high_s": high, "repeats": rounds,
+                                  "mhz": round(clock_mhz(launch, median)), "blocks": blocks, "correct": good})
     return rows
 
 
@@ -258,7 +263,7 @@ def command(out: Path) -> None:
 def record(out: Path) -> None:
     """Measure everything and write the file; exit status 1 when an answer is wrong, or a case is left out."""
     status, cases = usable_gpu(), plan()
-    rows = measured(cases)
+    rows = measured(cases, Store())
     for row in rows:
         print(row["lesson"], row["kernel"], row["parameters"], row["padding"], row["shared"], f"{1e3 * row['median_s']:.3f} ms",
               f"{row['mhz']} MHz", "" if row["correct"] else "WRONG", flush=True)

@@ -1,5 +1,8 @@
 """How the rows of a tile lie in the banks: with rows of 32 words, and with rows of 33."""
 
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib.arch import BANKS
@@ -24,6 +27,35 @@ def element_at(word: int, pitch: int) -> tuple[int, int]:
     return divmod(word, pitch)
 
 
+def draw_words(ax: Axes, rows: int, columns: int, pitch: int, marked: Mapping[int, tuple[str, str]], top: float = 0.0) -> None:
+    """Draw the words of a tile as they lie in the banks, a column per bank, a line for every 32 words.
+
+    Parameters
+    ----------
+    rows, columns, pitch
+        Of the tile, and the words from one row to the next; those beyond the columns are unused, and crossed out.
+    marked
+        Colour and text by word; the others are pale and dark by turns, row by row of the tile.
+    top
+        Where the first line is.
+    """
+    for word in range(rows * pitch):
+        row, column = element_at(word, pitch)
+        line, bank = divmod(word, BANKS)
+        unused = column >= columns
+        colour, text = marked.get(word, ("none" if unused else BLUES[row % 2], ""))
+        ax.add_patch(Rectangle((bank, top + line), 1, 1, facecolor=colour, edgecolor=style.INK if unused else style.GREY, linewidth=0.6,
+                               hatch="xxx" if unused else None))
+        if text:
+            ax.text(bank + 0.5, top + line + 0.5, text, fontsize=9, ha="center", va="center", color=style.text_on(colour))
+
+
+def draw_bank_numbers(ax: Axes, y: float) -> None:
+    """Write the numbers of the banks, every fourth and the last."""
+    for bank in (*range(0, BANKS - 2, 4), BANKS - 1):
+        ax.text(bank + 0.5, y, str(bank), fontsize=11, ha="center")
+
+
 @style.styled
 def rows_in_banks() -> Picture:
     """Draw the first rows of both tiles as they lie in the banks, the words of one column marked."""
@@ -32,20 +64,11 @@ def rows_in_banks() -> Picture:
         top = panel * (ROWS + 3.2)
         ax.text(0, top - 0.35, f"tile[32][{pitch}]", weight="bold", va="bottom")
         ax.text(BANKS, top - 0.35, "number = word", fontsize=11, ha="right", va="bottom")
-        for word in range(ROWS * pitch):
-            row, column = element_at(word, pitch)
-            line, bank = divmod(word, BANKS)
-            marked = column == COLUMN
-            unused = column >= BANKS
-            colour = style.ORANGE if marked else "none" if unused else BLUES[row % 2]
-            ax.add_patch(Rectangle((bank, top + line), 1, 1, facecolor=colour, edgecolor=style.INK if unused else style.GREY,
-                                   linewidth=0.6, hatch="xxx" if unused else None))
-            if marked:
-                ax.text(bank + 0.5, top + line + 0.5, str(word), fontsize=9, ha="center", va="center", color=style.text_on(colour))
+        words = [row * pitch + COLUMN for row in range(ROWS)]
+        draw_words(ax, ROWS, BANKS, pitch, {word: (style.ORANGE, str(word)) for word in words}, top)
         if panel:
             ax.text(ROWS + 0.3, top + ROWS + 0.5, f"the end of row {ROWS - 1}", fontsize=11, va="center")
-            for bank in (*range(0, BANKS - 2, 4), BANKS - 1):
-                ax.text(bank + 0.5, top + ROWS + 1.9, str(bank), fontsize=11, ha="center")
+            draw_bank_numbers(ax, top + ROWS + 1.9)
             ax.text(BANKS / 2, top + ROWS + 3, "bank", fontsize=12, ha="center")
     ax.set(xlim=(-0.2, BANKS + 0.2), ylim=(2 * ROWS + 6.6, -1.6))
     ax.axis("off")

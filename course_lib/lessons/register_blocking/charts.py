@@ -1,7 +1,8 @@
-"""A picture of recordings on an H200: the time over the warps."""
+"""Pictures of recordings on an H200: the time over the warps, and over the words that are loaded again."""
 
 from course_lib import data
-from course_lib.lessons.register_blocking.experiments import N_TIMED, times_by_warps
+from course_lib.lessons.register_blocking import again
+from course_lib.lessons.register_blocking.experiments import N_TIMED, recorded, times_by_warps
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
@@ -22,10 +23,12 @@ def warps_and_outputs() -> Picture:
                     fontsize=13)
         told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {warps}" for warps, ms in taken.items()))
     ax.set_xticks(sorted({warps for taken in times_by_warps().values() for warps in taken}))
-    ax.set(xlabel=f"warps per multiprocessor (modelled), of 64\nN = {N_TIMED}, {data.load('outputs').label}",
-           ylabel="ms (each mark doubles)", xlim=(4, 71), ylim=(4, 100))
+    ax.set(xlabel=f"warps per multiprocessor, of 64\nN = {N_TIMED}, {data.readings('again').label}",
+           ylabel="ms (each mark doubles)", xlim=(4, 71), ylim=(3.5, 100))
     ax.set_yticks([5, 10, 20, 40, 80], ["5", "10", "20", "40", "80"])
     ax.minorticks_off()
+    ax.axvline(2 * WARPS_OF_BLOCK, color=style.GREY, linewidth=1.2, linestyle="--", zorder=0)
+    ax.annotate("16 warps each", (2 * WARPS_OF_BLOCK, 80), (8, 0), textcoords="offset points", va="center", fontsize=12)
     ax.grid(axis="y")
     most = max(max(taken) for taken in times_by_warps().values()) // WARPS_OF_BLOCK
     above = ax.secondary_xaxis("top")
@@ -33,3 +36,25 @@ def warps_and_outputs() -> Picture:
     above.set_xlabel(f"blocks per multiprocessor, each of {WARPS_OF_BLOCK} warps", labelpad=8)
     return render(ax, "Milliseconds by outputs per thread and warps per multiprocessor, "
                       f"of which {WARPS_OF_BLOCK} are a block. " + ". ".join(told) + ".")
+
+
+@style.styled
+def words_or_work() -> Picture:
+    """Draw the time of the kernel with 8 × 8 outputs over the loads or multiply-adds that it executes more than it needs."""
+    ax = style.axes(width=9.0, height=4.6)
+    told = []
+    for loads, name, colour, marker in ((1, "more loads", style.BLUE, "o"), (0, "more multiply-adds", style.ORANGE, "s")):
+        variants = [{"ROWS": rows, "LOADS": loads if rows < max(again.ROWS) else 1} for rows in again.ROWS]
+        points = [(again.instructions(**v), 1e3 * recorded(again.ENTRY, v)["median_s"], again.words(**v)) for v in variants]
+        ax.plot([x for x, _, _ in points], [ms for _, ms, _ in points], marker=marker, color=colour)
+        x, ms, _ = points[-1]
+        ax.annotate(name, (x, ms), (10, 0), textcoords="offset points", va="center", fontsize=13)
+        if loads:
+            for i, (x, ms, words) in enumerate(points):
+                beside = (-8, 8 if i else -8)
+                ax.annotate(f"{words:g} words", (x, ms), beside, textcoords="offset points", ha="right", va="center", fontsize=11)
+        told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {x:g} instructions and {words:g} words" for x, ms, words in points))
+    ax.set(xlabel=f"loads and multiply-adds per multiply-add that the product needs\nN = {N_TIMED}, {data.readings('again').label}",
+           ylabel="ms", xlim=(1.0, 2.6), ylim=(0, 12.5))
+    ax.grid(axis="y")
+    return render(ax, "Milliseconds of the kernel with 8 × 8 outputs per thread. With " + ". With ".join(told) + ".")

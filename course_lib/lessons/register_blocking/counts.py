@@ -6,22 +6,13 @@ from typing import Any
 
 from course_lib.kernels import UserKernel, get
 from course_lib.kernels.user import is_source
-from course_lib.plots import Table, every_warp, words_read
-from course_lib.run import RunResult, footprint, run
+from course_lib.plots import every_warp, words_read
+from course_lib.run import RunResult, run
 from course_lib.widgets.compute import inputs
 
-THREADS, BK = 16, 16           # threads of a block along x, and along y; columns of A's tile
-SHAPES = ((1, 1), (4, 1), (16, 1), (2, 2), (4, 4), (8, 8))
 KERNEL = "sgemm_2d_tile"
-
-
-def tile_of(TM: int, TN: int) -> dict[str, int]:
-    """Return the parameters with which each of 16 × 16 threads computes TM × TN outputs.
-
-    >>> tile_of(4, 2)
-    {'BM': 64, 'BN': 32, 'BK': 16, 'TM': 4, 'TN': 2}
-    """
-    return {"BM": THREADS * TM, "BN": THREADS * TN, "BK": BK, "TM": TM, "TN": TN}
+# The tile with which each of 16 × 16 threads computes side × side outputs, by side. From 2 on BK is the fastest that was recorded.
+SQUARES = {side: {"BM": 16 * side, "BN": 16 * side, "BK": BK, "TM": side, "TN": side} for side, BK in ((1, 16), (2, 32), (4, 16), (8, 8))}
 
 
 def words_per_multiply_add(TM: int, TN: int) -> Fraction:
@@ -55,15 +46,3 @@ def wavefronts(result: RunResult) -> float:
     """Return the wavefronts of shared memory, loads and stores, per multiply-add of a warp."""
     both = result.count("wavefronts", "load") + result.count("wavefronts", "store")
     return 32 * both / (result.M * result.N * result.K)
-
-
-def shapes() -> Table:
-    """Return a table of what a thread with TM × TN outputs reads per multiply-add, and of what that takes of a multiprocessor."""
-    rows = []
-    for TM, TN in SHAPES:
-        tile: dict[str, Any] = tile_of(TM, TN)
-        taken = footprint(KERNEL, **tile)
-        name = f"{TM} × {TN}".replace(" ", "\N{NO-BREAK SPACE}")
-        rows.append((name, TM * TN, f"{words_read_by(KERNEL, **tile):.4f}", taken.resources.registers, taken.occupancy.warps))
-    header = ("TM × TN", "outputs per thread", "words per multiply-add, simulated", "registers per thread", "warps per multiprocessor")
-    return Table(header, rows, f"{KERNEL}, 16 × 16 threads per block, BK = {BK}; registers compiled, warps modelled for H200")

@@ -3,7 +3,7 @@
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from course_lib.plots import describe_share, render, style, thread_share_picture
+from course_lib.plots import describe_share, render, style
 from course_lib.plots.picture import Picture
 from course_lib.plots.registers import Share
 from course_lib.run import RunResult
@@ -28,7 +28,8 @@ def thread_share() -> Picture:
     figure = first.figure
     first.remove()
     for ax, (title, share) in zip(figure.subplots(1, len(shares)), shares.items(), strict=True):
-        _lines_of_words(share, ax, title)
+        _lines_of_words(share, ax, title, TM, 4)
+        ax.set_aspect("equal")
     column, square = shares.values()
     told = (f"In the kernel that you will write, a thread computes rows {column.a_rows[0]} to {column.a_rows[-1]} of column "
             f"{column.b_cols[0]}, and needs these rows of A's tile and this column of B's. The line of each row ends at one "
@@ -37,11 +38,14 @@ def thread_share() -> Picture:
     return render(ax, told)
 
 
-def _lines_of_words(share: Share, ax: Axes, title: str) -> None:
-    """Draw a box for each word of A at the left and of B at the top, a line from it through its outputs, and a dot for a multiply-add."""
+def _lines_of_words(share: Share, ax: Axes, title: str, high: int, wide: int) -> None:
+    """Draw a box for each word of A at the left and of B at the top, a line from it through its outputs, and a dot for a multiply-add.
+
+    There is room for `high` rows and `wide` columns.
+    """
     rows, cols = share.a_rows, share.b_cols
     boxes = [(0.0, float(i), f"row {row}", style.BLUE) for i, row in enumerate(rows)]
-    boxes += [(1.3 * WIDE + WIDE * j, -1.5, f"column {col}", style.ORANGE) for j, col in enumerate(cols)]
+    boxes += [(1.3 * WIDE + WIDE * j, -1.5, f"column {col}" if wide <= 4 else str(col), style.ORANGE) for j, col in enumerate(cols)]
     boxes += [(1.3 * WIDE + WIDE * j, float(i), "", style.PALE) for j in range(len(cols)) for i in range(len(rows))]
     for x, y, words, colour in boxes:
         ax.add_patch(Rectangle((x, y), WIDE, 1, facecolor=colour, edgecolor=style.INK, linewidth=0.8))
@@ -52,11 +56,15 @@ def _lines_of_words(share: Share, ax: Axes, title: str) -> None:
     ax.plot([x for x in middles for _ in rows], [i + 0.5 for _ in middles for i in range(len(rows))], "o", color=style.INK, markersize=6)
     ax.text(WIDE / 2, -1.0, "A", ha="center", va="center", fontsize=13, color=style.BLUE)
     ax.text(1.2 * WIDE, -1.0, "B", ha="right", va="center", fontsize=13, color=style.ORANGE)
-    ax.set(xlim=(-0.2, 1.3 * WIDE + 4 * WIDE + 0.2), ylim=(TM + 0.2, -1.8), aspect="equal", title=title)
+    ax.set(xlim=(-0.2, 1.3 * WIDE + wide * WIDE + 0.2), ylim=(high + 0.2, -1.8), title=title)
     ax.set_axis_off()
 
 
+@style.styled
 def share_picture(result: RunResult) -> tuple[Axes, str]:
-    """Draw the outputs of one thread, and what it reads, with the kernel and the tile of `result`."""
-    share = one_thread(result.kernel, **result.parameters)
-    return thread_share_picture(share, style.axes(width=5.6, height=3.7)), describe_share(share)
+    """Draw the words that one thread of `result` reads for one k, and a line from each to the outputs that use it."""
+    share, ax = one_thread(result.kernel, **result.parameters), style.axes(width=6.4, height=3.9)
+    outputs = len(share.outputs)
+    title = f"A thread: {outputs} output{'s' * (outputs != 1)}, {share.words:g} words per k"
+    _lines_of_words(share, ax, title, max(TM, len(share.a_rows)), max(4, len(share.b_cols)))
+    return ax, describe_share(share)

@@ -5,25 +5,23 @@ from typing import Any
 
 from course_lib import data
 from course_lib.arch import DEFAULT_DEVICE, WARP
-from course_lib.lessons.register_blocking.counts import wavefronts, words_per_multiply_add
+from course_lib.lessons.register_blocking.counts import KERNEL, SQUARES, wavefronts, words_per_multiply_add
+from course_lib.lessons.register_blocking.experiments import N_TIMED, recorded, warps
 from course_lib.plots import Table
-from course_lib.run import footprint
 from course_lib.widgets.compute import evaluate
 
-N_TIMED, N_COUNTED = 4096, 256
+N_COUNTED = 256
 TILED: tuple[str, dict[str, int]] = ("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16})
 RUNGS: tuple[tuple[int, int, str, dict[str, Any]], ...] = (
     (1, 1, *TILED),
     (8, 1, "sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}),
-    (2, 2, "sgemm_2d_tile", {"BM": 32, "BN": 32, "BK": 32, "TM": 2, "TN": 2}),
-    (4, 4, "sgemm_2d_tile", {"BM": 64, "BN": 64, "BK": 16, "TM": 4, "TN": 4}),
-    (8, 8, "sgemm_2d_tile", {"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8}),
+    *((side, side, KERNEL, SQUARES[side]) for side in (2, 4, 8)),
 )
 
 
 def recorded_rung(kernel: str, tile: dict[str, int]) -> dict[str, Any]:
     """Return the row with the recorded time at N = 4096."""
-    return data.tiled() if (kernel, tile) == TILED else data.in_turns(kernel, **tile)
+    return data.tiled() if (kernel, tile) == TILED else recorded(kernel, tile)
 
 
 def library() -> float:
@@ -48,14 +46,14 @@ def scoreboard() -> Table:
     """Return the ladder so far: tile, words, warps, what shared memory needs, time, and speed in percent of the library's."""
     best, rows = library(), []
     for name, (TM, TN, kernel, tile) in zip(names(), RUNGS, strict=True):
-        seconds, warps = recorded_rung(kernel, tile)["median_s"], footprint(kernel, **tile).occupancy
+        seconds, held = recorded_rung(kernel, tile)["median_s"], warps(recorded(kernel, tile))
         shape = "{BM} × {BN}, BK = {BK}".format(**tile).replace(" ", "\N{NO-BREAK SPACE}")
-        rows.append((name, shape, f"{float(words_per_multiply_add(TM, TN)):.3f}", f"{warps.warps} ({warps.fraction:.0%})",
+        rows.append((name, shape, f"{float(words_per_multiply_add(TM, TN)):.3f}", f"{held} ({held / DEFAULT_DEVICE.limits.warps:.0%})",
                      f"{1e3 * shared_busy(kernel, tile):.1f}", f"{1e3 * seconds:.1f}", f"{best / seconds:.1%}"))
     rows.append(("NVIDIA's library, cuBLAS", "", "", "", "", f"{1e3 * best:.1f}", "100.0%"))
     header = ("kernel", "tile of C", "words per multiply-add", "warps per multiprocessor", "shared memory busy, at least, ms", "ms",
               "speed, % of cuBLAS")
     told = [recorded_rung(kernel, tile) for _, _, kernel, tile in RUNGS]
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {data.readings('together').label}, {data.spread(told)}; "
-                 f"cuBLAS recorded on {data.load('ladder').date}; warps modelled for H200, "
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {data.readings('again').label}, {data.spread(told)}; "
+                 f"cuBLAS recorded on {data.load('ladder').date}; warps as the driver counted, "
                  f"wavefronts simulated at N = {N_COUNTED}, per multiply-add the same at {N_TIMED}; busy at the highest clock")
