@@ -8,7 +8,6 @@ the time, read by one thread that counts both while the kernel runs. The rows of
 - 03: both first kernels in blocks that give their warps six shapes
 - 05: line 29 as it was, and changed; the kernels beside them; the copy of 2²⁶ floats
 - 06: the padded products and the transposition by their padding; the naive kernel with padded rows
-- 07: `sgemm_unrolled` and its copy `ballast`, both with every UNROLL
 - 08: the rungs, and 2 × 2 outputs with two depths of the tile, each with 32 and with 48 warps per multiprocessor
 """
 
@@ -22,9 +21,8 @@ import click
 import numpy as np
 
 from course_lib import toolchain
-from course_lib.bench.fingerprint import fingerprint, fingerprint_of
+from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.kernels import get
-from course_lib.lessons.unrolling import ballast
 from tools.options import out_option
 from tools.record.coalescing import ALONG, DOWN
 from tools.recordings import usable_gpu, write_recording
@@ -46,7 +44,7 @@ extern "C" __global__ void watch_clock(unsigned long long nanoseconds, unsigned 
 
 @dataclass(frozen=True)
 class Case:
-    """What is launched: a kernel of the catalog (or `ballast`), its parameters, and what else differs.
+    """What is launched: a kernel of the catalog, its parameters, and what else differs.
 
     `padding`: unused floats at the end of each row of A and B. `shared`: bytes of shared memory that each block gets and does not use.
     `along`: line 29 of `sgemm_uncoalesced` goes along a row of B.
@@ -66,8 +64,6 @@ class Case:
 
     def text(self) -> str:
         """Return the CUDA C text that is compiled."""
-        if self.kernel == "ballast":
-            return ballast.FILE.read_text(encoding="utf-8")
         source = get(self.kernel).source
         return source.replace(DOWN, ALONG) if self.along else source
 
@@ -90,10 +86,6 @@ def plan() -> list[Case]:
     cases += [Case("06", "transpose", {"TILE": 32, "ROWS": 8, "PAD": pad}) for pad in (0, 16, 8, 4, 2, 1)]
     cases += [Case("06", "sgemm_naive", {"bx": side, "by": side}, N=size, padding=pad)
               for size in (1024, N) for side in (16, 32) for pad in (0, 8)]
-    factors = (1, 2, 4, 8, 16)
-    cases += [Case("07", "sgemm_unrolled", {"TILE": 16, "UNROLL": factor}) for factor in factors]
-    cases += [Case("07", "ballast", {"UNROLL": factor, "EXTRA": 0, "WAYS": 1}) for factor in factors]
-    cases += [Case("07", "ballast", {"UNROLL": 16, "EXTRA": 0, "WAYS": 2})]
     cases += [Case("08", "sgemm_1d_tile", square(64, 8, TM=8)), Case("08", "sgemm_block"), Case("08", "sgemm_ilp")]
     cases += [Case("08", "sgemm_2d_tile", square(64, 16, TM=4, TN=4)), Case("08", "sgemm_2d_tile", square(128, 8, TM=8, TN=8))]
     # 228 KiB of shared memory, 1 KiB of it reserved per block: six blocks of 8 warps with 37 KiB each, four with 56 KiB.
@@ -134,8 +126,6 @@ class Store:
 
 def compiled_as(case: Case) -> tuple[str, dict[str, Any]]:
     """Return the function of a case's text, and what the compiler gets with -D."""
-    if case.kernel == "ballast":
-        return ballast.ENTRY, dict(case.parameters)
     kernel = get(case.kernel)
     return kernel.entry, dict(kernel.defines(**case.parameters))
 
@@ -151,8 +141,6 @@ def function_of(case: Case) -> Any:
 
 def shape(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return (grid, block)."""
-    if case.kernel == "ballast":
-        return (case.N // 16, case.N // 16), (16, 16)
     kernel = get(case.kernel)
     covered = (case.N,) if case.kernel == "copy_strided" else (case.N, case.N)
     return kernel.grid(*covered, **case.parameters), kernel.block(**case.parameters)
@@ -174,7 +162,7 @@ def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[],
     else:
         A, B, right = store.product(case.N, case.padding)
         out, n, ld = cupy.empty((case.N, case.N), np.float32), np.int32(case.N), np.int32(case.N + case.padding)
-        args = (n, n, n, np.float32(1), A, ld, B, ld, np.float32(0), out, n) + ((np.float32(1),) if case.kernel == "ballast" else ())
+        args = (n, n, n, np.float32(1), A, ld, B, ld, np.float32(0), out, n)
     function, (grid, block) = function_of(case), shape(case)
 
     def launch() -> None:
@@ -262,8 +250,7 @@ def record(out: Path) -> None:
     for row in rows:
         print(row["lesson"], row["kernel"], row["parameters"], row["padding"], row["shared"], f"{1e3 * row['median_s']:.3f} ms",
               f"{row['mhz']} MHz", "" if row["correct"] else "WRONG", flush=True)
-    names = {case.kernel for case in cases} - {"ballast"}
-    sources = {name: fingerprint_of(get(name)) for name in sorted(names)} | {"ballast": fingerprint(Case("07", "ballast").text())}
+    sources = {name: fingerprint_of(get(name)) for name in sorted({case.kernel for case in cases})}
     nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
     write_recording(out, "together", rows, sources, f"record together; NVRTC {nvrtc}", status.name, status.driver)
     sys.exit(len(rows) < len(cases) or not all(row["correct"] for row in rows))
