@@ -33,6 +33,7 @@ SPLITS = (1, 2, 3, 4, 5, 6, 8)              # blocks for each tile
 TILES = {"128 × 128": (128, 128, 8), "64 × 64": (64, 64, 16)}
 ALONE = 120_000                             # bytes of shared memory with which a multiprocessor has one block at a time
 TURNS, TRIAL_S = 7, 0.002
+TWO = "even, two each"                      # blocks for each multiprocessor
 HANDED_OVER, NOT_WAITED, NOT_LEFT = "handed over", "not waited for", "not left"     # partial sums; without the first, results are wrong
 LAUNCHES, BLOCKS = 100, 132
 LAUNCHED = ((512, 512, 512), (128, 128, 4096), (16, 16, 16896))     # M, N, K: at most two blocks for a tile; three or four; all of them
@@ -56,13 +57,13 @@ def tile_of(name: str) -> dict[str, int]:
 
 
 def choices(N: int, tile: dict[str, int], multiprocessors: int) -> dict[str, int]:
-    """Return the numbers of blocks that are measured, by a name: "1" to "8" per tile, and "even", one per multiprocessor.
+    """Return the numbers of blocks that are measured, by a name: "1" to "8" per tile, and evenly, one or two per multiprocessor.
 
     >>> choices(513, tile_of("128 × 128"), 132)["5"], choices(513, tile_of("128 × 128"), 132)["even"]
     (125, 132)
     """
     tiles = math.ceil(N / tile["BM"]) * math.ceil(N / tile["BN"])
-    return {str(s): s * tiles for s in SPLITS} | {"even": multiprocessors}
+    return {str(s): s * tiles for s in SPLITS} | {"even": multiprocessors, TWO: 2 * multiprocessors}
 
 
 def variants() -> Iterator[tuple[str, str]]:
@@ -112,6 +113,7 @@ def cases(N: int, K: int, tile: str) -> Iterator[tuple[str, bool, str]]:
         yield share, alone, HANDED_OVER
         if N == APART and tile == "128 × 128":
             yield from ((share, alone, how) for how in (NOT_WAITED, NOT_LEFT))
+    yield TWO, False, HANDED_OVER
 
 
 def _call(arrays: Arrays, parameters: dict[str, int], alone: bool, how: str) -> Callable[[Any], object]:
