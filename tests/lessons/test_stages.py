@@ -216,8 +216,8 @@ def test_what_the_law_leaves_out():
 def test_the_law_of_the_readers_kernel():
     copies, product = (experiment.copies_alone(READER, dram) for dram in (True, False)), experiment.product_alone(READER)
     from_dram, from_l2 = copies
-    assert (f"alone take {from_dram:,.0f} cycles from DRAM and {from_l2:,.0f} from the L2, and with three a product with copies of zeros "
-            f"takes {product:,.0f}.") in CELLS["yours"]
+    assert (f"its copies alone take {from_dram:,.0f} cycles from DRAM and {from_l2:,.0f} from the L2, with two stages. "
+            f"Its product takes {product:,.0f}, with three stages and copies of zeros.") in CELLS["yours"]
     assert [stages_needed(way, product) for way in (from_dram, from_l2)] == [3, 2]
     assert f"because {from_dram:,.0f} / {product:,.0f} is more than one and less than two" in CELLS["yours-told"]
     two, three = (recorded(count, READER, dram=True) for count in (2, 3))
