@@ -65,6 +65,7 @@ def add_parsers(benchmarks: Any) -> None:
     ahead.add_argument("--sizes", type=_numbers, metavar="N,N", help="square matrices of these sizes")
     ahead.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
     taken = benchmarks.add_parser("pipeline", help="a step of lesson 17's kernel in cycles: copies alone, products alone, both")
+    taken.add_argument("--reader", type=Path, metavar="FILE", help="the kernel of the lesson's cell, which is measured, too")
     taken.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
     _add_tune(benchmarks)
     many = benchmarks.add_parser("shapes", help="every tile for products of many shapes, which a seed draws, on this machine's GPU")
@@ -187,7 +188,8 @@ def _stages(wanted: argparse.Namespace) -> int:
 def _pipeline(wanted: argparse.Namespace) -> int:
     """Measure what a step of lesson 17's kernel waits for and keep the readings; the status is 1 when an answer was wrong."""
     choose_backend("gpu")
-    found = pipeline.record(say=lambda text: print(text, flush=True))
+    reader = wanted.reader.read_text(encoding="utf-8") if wanted.reader else ""
+    found = pipeline.record(say=lambda text: print(text, flush=True), reader=reader)
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     return int(any(row["wrong"] for row in found.rows))

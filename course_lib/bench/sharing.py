@@ -1,6 +1,7 @@
 """How the work of one product is shared out among blocks, on a GPU: whole tiles, several blocks for each tile, and even shares of k-steps.
 
-`sgemm_stream_k` does all three, by its number of blocks alone. Three kinds of rows: "time" has the time of a product, "runs" how often
+`sgemm_stream_k` does all three, by its number of blocks alone. Three kinds of rows: "time" has the time of a product, with one block at a
+time on each multiprocessor or as many as fit, and with partial sums handed over, or not waited for, or neither; "runs" says how often
 lesson 19's kernel was wrong in many launches, and how many different results came out, when something is left out of it, and "waits" its
 time, and the time when the first block of a tile ends it.
 """
@@ -22,14 +23,18 @@ from course_lib.data.readings import Readings
 from course_lib.gpu.launch import prepare_function
 from course_lib.gpu.timing import call_once, time_call
 from course_lib.kernels import get
+from course_lib.kernels.parameters import MAX_DYNAMIC_SHARED
 from course_lib.run.accuracy import tolerance
 
-KERNEL, FILE = "sgemm_stream_k", Path(__file__).parents[1] / "lessons" / "busy" / "even.cu"
-SIZES = (513, 1025, 1409, 1536, 2048, 2049)
+KERNEL, LIBRARY, FILE = "sgemm_stream_k", "cuBLAS", Path(__file__).parents[1] / "lessons" / "busy" / "even.cu"
+SIZES = ((513, 513), (1025, 1025), (1025, 960), (1409, 1409), (2048, 2048))     # N, also of M, and K: 960 is cut evenly by all of SPLITS
+APART = 1025                                # of this size it is also timed what handing over costs
 SPLITS = (1, 2, 3, 4, 5, 6, 8)              # blocks for each tile
 TILES = {"128 × 128": (128, 128, 8), "64 × 64": (64, 64, 16)}
 ALONE = 120_000                             # bytes of shared memory with which a multiprocessor has one block at a time
-TURNS, TRIAL_S = 5, 0.004
+TURNS, TRIAL_S = 7, 0.002
+TWO = "even, two each"                      # blocks for each multiprocessor
+HANDED_OVER, NOT_WAITED, NOT_LEFT = "handed over", "not waited for", "not left"     # partial sums; without the first, results are wrong
 LAUNCHES, BLOCKS = 100, 132
 LAUNCHED = ((512, 512, 512), (128, 128, 4096), (16, 16, 16896))     # M, N, K: at most two blocks for a tile; three or four; all of them
 RIGHT, FLAG_UP, ARRIVAL, FIRST_ENDS = "right", "collect leaves the flag up", "added in order of arrival", "first block ends"
@@ -52,13 +57,13 @@ def tile_of(name: str) -> dict[str, int]:
 
 
 def choices(N: int, tile: dict[str, int], multiprocessors: int) -> dict[str, int]:
-    """Return the numbers of blocks that are measured, by a name: "1" to "8" per tile, and "even", one per multiprocessor.
+    """Return the numbers of blocks that are measured, by a name: "1" to "8" per tile, and evenly, one or two per multiprocessor.
 
     >>> choices(513, tile_of("128 × 128"), 132)["5"], choices(513, tile_of("128 × 128"), 132)["even"]
     (125, 132)
     """
     tiles = math.ceil(N / tile["BM"]) * math.ceil(N / tile["BN"])
-    return {str(s): s * tiles for s in SPLITS} | {"even": multiprocessors}
+    return {str(s): s * tiles for s in SPLITS} | {"even": multiprocessors, TWO: 2 * multiprocessors}
 
 
 def variants() -> Iterator[tuple[str, str]]:
@@ -91,25 +96,61 @@ def _with(text: str, changes: dict[str, str]) -> str:
     return text
 
 
+def with_sums(how: str) -> str:
+    """Return the kernel's text with partial sums handed over, or not waited for, or neither left nor added: alpha is not negative."""
+    text = get(KERNEL).source
+    if how == NOT_WAITED:
+        return _with(text, {"            await(ready, who);": "            if (alpha < 0.0f) await(ready, who);"})
+    if how == NOT_LEFT:
+        return _with(text, {"            float4* mine =": "            if (alpha >= 0.0f) continue;\n            float4* mine =",
+                            "for (; who < block; ++who) {": "for (; who < block && alpha < 0.0f; ++who) {"})
+    return text
+
+
+def cases(N: int, K: int, tile: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield what is timed of a product: the share, whether a multiprocessor has one block at a time, and what becomes of partial sums."""
+    for share, alone in itertools.product((*map(str, SPLITS), "even"), (True, False)):
+        yield share, alone, HANDED_OVER
+        if N == APART and tile == "128 × 128":
+            yield from ((share, alone, how) for how in (NOT_WAITED, NOT_LEFT))
+    yield TWO, False, HANDED_OVER
+
+
+def _call(arrays: Arrays, parameters: dict[str, int], alone: bool, how: str) -> Callable[[Any], object]:
+    """Return the call of a product with the kernel's text of `with_sums`."""
+    kernel, heat = get(KERNEL), arrays.heat
+    compiled = toolchain.compile_cuda(with_sums(how), name=kernel.file_name, arch=gpu.probe().arch, defines=kernel.defines(**parameters))
+    # One function serves launches that ask for more shared memory and for less.
+    function = prepare_function(compiled, kernel.entry, MAX_DYNAMIC_SHARED)
+    shared = max(kernel.dynamic_bytes(**parameters), ALONE * alone)
+    m, n, k = map(np.int32, (heat.M, heat.N, heat.K))
+    sums = [gpu.to_device(np.zeros(count, dtype)) for dtype, count in kernel.workspace(**parameters)]
+    arguments = (m, n, k, np.float32(1), arrays.A, k, arrays.B, n, np.float32(0), arrays.C, n, *sums)
+    grid, block = kernel.grid(heat.M, heat.N, **parameters), kernel.block(**parameters)
+    return lambda stream: function(grid, block, arguments, shared_mem=shared)
+
+
 def timed(say: Callable[[str], object]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each size, tile and number of blocks per tile; a multiprocessor has one block at a time."""
+    """Yield a row for each size, tile and case, and cuBLAS's as the share "cuBLAS"; all of a size and tile take turns."""
     multiprocessors = gpu.live_device().sms
-    for N, name in itertools.product(SIZES, TILES):
-        arrays, tile = Arrays(Heat("float32", N, N, N)), tile_of(name)
-        fixed = {**tile, "WIDE": 1 if N % 4 else 4, "TRANSA": 0, "TRANSB": 0}
+    for (N, K), name in itertools.product(SIZES, TILES):
+        if K != N and name != "128 × 128":
+            continue
+        arrays, tile = Arrays(Heat("float32", N, N, K)), tile_of(name)
         counts = choices(N, tile, multiprocessors)
-        calls = {how: arrays.ours({**fixed, "blocks": blocks}, ALONE) for how, blocks in counts.items()}
-        wrong = {how: arrays.wrong(call) for how, call in calls.items()}
-        turns: dict[str, list[float]] = {how: [] for how in calls}
-        for _ in range(TURNS):
-            for how, call in calls.items():
-                turns[how].append(time_call(call, repeats=3, warmup=1, budget_s=TRIAL_S).median_s)
-        for how, times in turns.items():
-            low, median, high = statistics.quantiles(times, n=4)
-            yield {"kind": "time", "kernel": KERNEL, "N": N, "tile": name, "share": how, "blocks": counts[how], "median_s": median,
-                   "low_s": low, "high_s": high, "wrong": wrong[how]}
-        say(f"{N:5} {name:10} " + " ".join(f"{how}: {1e6 * statistics.median(times):.1f}"
-            for how, times in turns.items()) + f" us; wrong {sum(wrong.values())}")
+        calls = {(share, alone, how): _call(arrays, {**tile, "WIDE": 1, "TRANSA": 0, "TRANSB": 0, "blocks": counts[share]}, alone, how)
+                 for share, alone, how in cases(N, K, name)}
+        calls[LIBRARY, False, HANDED_OVER] = arrays.library()
+        wrong = {case: arrays.wrong(call) for case, call in calls.items()}
+        turns: dict[tuple[str, bool, str], list[float]] = {case: [] for case in calls}
+        for _, (case, call) in itertools.product(range(TURNS), calls.items()):
+            turns[case].append(time_call(call, repeats=3, warmup=1, budget_s=TRIAL_S).median_s)
+        for (share, alone, how), times in turns.items():
+            low, median, high = np.percentile(times, [25, 50, 75]).tolist()
+            yield {"kind": "time", "kernel": KERNEL, "N": N, "K": K, "tile": name, "share": share, "blocks": counts.get(share, 0),
+                   "alone": alone, "sums": how, "median_s": median, "low_s": low, "high_s": high, "wrong": wrong[share, alone, how]}
+        say(f"{N:5} {K:5} {name:10} " + " ".join(f"{share}: {1e6 * statistics.median(times):.1f}"
+            for (share, alone, how), times in turns.items() if alone and how == HANDED_OVER) + " us")
 
 
 def launched(M: int, N: int, K: int, say: Callable[[str], object]) -> Iterator[dict[str, Any]]:

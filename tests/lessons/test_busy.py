@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 
 from course_lib import data, simt
+from course_lib.bench import sharing as sharing_bench
 from course_lib.bench.choices import judge
 from course_lib.bench.fingerprint import code_only, fingerprint, stale
 from course_lib.bench.race import CONTESTANTS, groups, mean
-from course_lib.bench.sharing import ARRIVAL, FIRST_ENDS, FLAG_UP, RIGHT, tile_of
+from course_lib.bench.sharing import ARRIVAL, FIRST_ENDS, FLAG_UP, HANDED_OVER, LIBRARY, NOT_LEFT, NOT_WAITED, RIGHT, TWO
 from course_lib.blank import is_blank
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.explorables.hand_over import EXAMPLE
 from course_lib.explorables.sharing import SIZES
-from course_lib.kernels import UserKernel
+from course_lib.kernels import UserKernel, get
 from course_lib.lessons import busy
 from course_lib.lessons.busy import counts, times
 from course_lib.lessons.busy.counts import shares_of
@@ -146,11 +147,11 @@ def test_the_mistake_of_the_lesson_is_found_in_the_readers_kernel(mine):
     assert "an earlier block runs only while later ones wait" in str(report)
     assert [outcome.passed for outcome in report.inputs] == [False] + [None] * 11
     runs = data.readings("sharing").find(kind="runs", variant="collect without waiting")
-    wrong = {(row["M"], row["N"], row["K"]): row["wrong_launches"] for row in runs if row["M"] > 16}
-    assert wrong == {(512, 512, 512): 0, (128, 128, 4096): 100}
+    wrong = {(row["M"], row["N"], row["K"]): row["wrong_launches"] for row in runs}
+    assert wrong == {(512, 512, 512): 0, (128, 128, 4096): 100, (16, 16, 16896): 0}
     assert {row["launches"] for row in runs} == {100}
-    for words in ("100 times for each of two products, with 132 blocks", "For 128 × 128 × 4096 (M × N × K) every result was wrong",
-                  "for 512 × 512 × 512 every result was right"):
+    for words in ("100 times for each of three products, with 132 blocks", "For 128 × 128 × 4096 (M × N × K) every result was wrong",
+                  "For 512 × 512 × 512 and for 16 × 16 × 16,896 every result was right"):
         assert words in PROSE
 
 
@@ -290,50 +291,76 @@ def test_the_race():
 
 def test_recorded_shares():
     rows = {row[0]: row for row in busy.shares_recorded().rows}
-    steps, micros = ({N: float(row[i].split("(")[1][:-1]) for N, row in rows.items()} for i in (1, 2))
-    assert (steps[1409], micros[1409]) == (1.8, 1.6)
-    assert (steps[2048], micros[2048]) == (1, 1)
+    steps, micros, two = ({N: float(row[i].split("(")[1][:-1]) for N, row in rows.items()} for i in (1, 2, 3))
+    assert (steps[1409], micros[1409], two[1409]) == (1.8, 1.6, 1.7)
+    assert (steps[2048], micros[2048], two[2048]) == (1, 1, 1)
     assert (steps[513], micros[513]) == (5.0, 2.1)
     assert all(0.8 < micros[N] / steps[N] < 1.1 for N in rows if N > 513), "the lecture's: times nearly follow k-steps"
-    assert rows[1025][2] == "112 → 78 (1.4)"
     assert 256 / (2 * 132) > 0.95, "at 2048 the waves were nearly full"
-    assert {row["wrong"] for row in data.readings("sharing").find(kind="time")} == {0}
-    for words in ("1.8 times fewer k-steps at 1409, and the kernel is 1.6 times as fast", "five times fewer k-steps make it only 2.1 times",
-                  "There whole tiles take 112 µs, and even shares 78"):
+    recorded = data.readings("sharing").find(kind="time")
+    assert {row["wrong"] for row in recorded if row["sums"] == HANDED_OVER} == {0}
+    assert {row["blocks"] for row in recorded if row["share"] in ("even", TWO)} == {132, 264}
+    for words in ("1.8 times fewer k-steps at 1409, and the kernel is 1.6 times as fast", "With two at a time it is 1.7 times as fast",
+                  "five times fewer k-steps make it only 2.1 times", "even shares are 132 then", "even shares are 264"):
         assert words in PROSE
+
+
+def test_what_is_measured_is_what_the_recording_has():
+    found = [(row["N"], row["K"], row["tile"], row["share"], row["alone"], row["sums"])
+             for row in data.readings("sharing").find(kind="time") if row["share"] != LIBRARY]
+    planned = [(N, K, tile, *case) for N, K in sharing_bench.SIZES for tile in sharing_bench.TILES if K == N or tile == "128 × 128"
+               for case in sharing_bench.cases(N, K, tile)]
+    assert sorted(found) == sorted(planned)
+    assert len(set(found)) == len(found)
+
+
+def test_partial_sums_that_are_not_handed_over_change_nothing_else():
+    texts = {how: sharing_bench.with_sums(how) for how in (HANDED_OVER, NOT_WAITED, NOT_LEFT)}
+    assert texts[HANDED_OVER] == get("sgemm_stream_k").source
+    for how, lines in ((NOT_WAITED, 1), (NOT_LEFT, 2)):
+        assert len(set(texts[how].splitlines()) - set(texts[HANDED_OVER].splitlines())) == lines
 
 
 def test_recorded_splits():
-    """At 1025 eight blocks per tile leave almost nothing idle, and are no faster than whole tiles; at 513 five are the fastest."""
-    table = busy.splits_recorded(1025)
+    """Eight blocks per tile leave almost nothing idle, and are no faster than whole tiles; at 513 five are the fastest."""
+    table = busy.splits_recorded()
     rows = {row[0]: row[1:] for row in table.rows}
-    assert "not each by itself as in the picture" in table.caption
-    assert (rows["1"], rows["8"], rows["even"]) == ((81, 129, 0, "112"), (648, 81, 643, "112"), (132, 80, 131, "78"))
-    assert f"{1 - 81 / 129:.0%}" == "37%"
-    assert min(rows, key=lambda share: int(rows[share][-1])) == "even"
-    assert f"{100 * times.recorded_balance(1025, 648).idle:.1f}" == "2.3"
-    at_513 = {row[0]: int(row[-1]) for row in busy.splits_recorded(513).rows}
-    assert (min(at_513, key=at_513.get), at_513["5"], at_513["even"]) == ("5", 26, 29)
-    for words in ("37 % fewer k-steps than whole tiles, and take as long", "Here even shares are the fastest",
-                  "At 513 five blocks per tile are: 26 µs, and even shares 29"):
-        assert words in PROSE
+    assert "cut as in the picture" in table.caption
+    N, K = times.CUT
+    for share in ("1", "2", "3", "4", "5", "6", "8"):
+        cut = sharing(N, N, K, (128, 128, 8), rows[share][0])
+        assert cut.by_block == split_k(cut.tiles, cut.steps, int(share)), "the kernel's shares are the picture's pieces"
+    assert (rows["1"], rows["8"], rows["even"]) == (
+        (81, 120, 0, "107", "107", "107"), (648, 75, 567, "107", "97", "79"), (132, 74, 130, "77", "76", "73"))
+    assert f"{1 - 75 / 120:.0%}" == "38%"
+    assert (K / 8, 107 - 79, 77 - 73, round(107 * 75 / 120), 79 - 67) == (120, 28, 4, 67, 12)
+    assert min(rows, key=lambda share: int(rows[share][3])) == "even"
+    assert [f"{100 * times.recorded_balance(N, blocks, K=K).idle:.0f}" for blocks in (648, 81)] == ["2", "39"]
+    at_513 = {share: times.micros(513, share) for share in (*map(str, times.SPLITS), "even")}
+    assert min(at_513, key=at_513.get) == "5"
+    assert (f"{at_513['5']:.0f}", f"{at_513['even']:.0f}") == ("27", "30")
+    for words in ("38 % fewer k-steps than whole tiles, and take as long", "eight per tile take 97 µs",
+                  "neither left nor added, they take 79",
+                  "to hand over 567 partial sums costs 28 of the 107 µs, and to hand over the 130 of even shares costs 4 of 77",
+                  "75 of 120 k-steps would take 67 µs. The other 12", "Here even shares are the fastest",
+                  "At 513 five blocks per tile are: 27 µs, and even shares 30", "Whole tiles take 107 µs there, and even shares 77"):
+        assert words in PROSE, words
 
 
 def test_the_bars_that_lead_back_to_513():
-    """Two runs are compared: the kernel that both timed took as long in both."""
-    found = times.four_times()
+    found = times.five_times()
     large, even, small, both, library = found.values()
-    assert [f"{library / micros:.0%}" for micros in (large, even, small, both)] == ["25%", "52%", "80%", "90%"]
+    assert [f"{library / micros:.0%}" for micros in (large, even, small, both)] == ["24%", "51%", "82%", "89%"]
     assert (f"{large / even:.1f}", f"{small / both:.1f}") == ("2.1", "1.1")
-    row = times.raced(513)
-    assert (row["parameters"]["BM"], row["parameters"]["BN"], row["parameters"]["blocks"]) == (64, 64, 132)
-    assert tile_of("64 × 64").items() <= row["parameters"].items()
-    assert f"{1e6 * row['ours']:.1f}" == "16.4"
-    assert 1e6 * row["ours"] == pytest.approx(both, rel=0.02)
-    assert f"{100 * times.recorded_balance(513, 81, '64 × 64').idle:.0f}" == "39"
+    assert f"The race recorded {1e6 * times.raced(513)['library']:.1f} µs for cuBLAS, too" in PROSE
+    assert 1e6 * times.raced(513)["library"] == pytest.approx(library, rel=0.02)
+    assert f"beside the large tiles, it took {times.micros(513, LIBRARY, alone=False):.0f} µs" in PROSE
+    for tile, share in itertools.product(times.STEP, ("1", "even")):
+        assert times.micros(513, share, tile, alone=False) == pytest.approx(times.micros(513, share, tile), rel=0.01)
+    assert f"{100 * at(513, 1, 64, 16).idle:.0f}" == "39"
     assert [f"{1 - (513 / (side * math.ceil(513 / side))) ** 2:.0%}" for side in (128, 64)] == ["36%", "21%"]
-    assert "64 × 64, even shares: 16.6 µs, 90 % of cuBLAS" in busy.back_to_513().alt
-    for words in ("the kernel of the last blue bar took 16.4 µs", "large tiles 2.1 times as fast, and small ones 1.1 times",
+    assert "64 × 64, even shares: 16.9 µs, 89 % of cuBLAS" in busy.back_to_513().alt
+    for words in ("large tiles 2.1 times as fast, and small ones 1.1 times", "the four times are the same within 1 %",
                   "leave 39 % idle instead of 81 %", "21 % of what they compute lies outside C instead of 36 %"):
         assert words in PROSE
 

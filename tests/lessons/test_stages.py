@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 from course_lib import data
 from course_lib.arch import LIMITS, device
-from course_lib.bench.pipeline import GRID
+from course_lib.bench.pipeline import GRID, READER
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.explorables.stages import LARGE, SMALL, STAGES, TILES, at, idle_cycles, latencies, product_cycles, recorded
@@ -196,12 +196,14 @@ def test_the_law_holds_from_two_stages_on():
 
 def test_what_the_law_leaves_out():
     """The falling lines, held to copies alone; and what four stages lose."""
-    alone = {dram: [recorded(count, product="none", dram=dram) for count in (3, 6)] for dram in (False, True)}
-    lines = [experiment.copies_alone(SMALL, dram) / (count - 1) for dram, count in ((True, 3), (True, 6), (False, 6))]
-    told = (f"from DRAM take {alone[True][0]:,.0f} cycles per step, where the line says {lines[0]:,.0f}. With six "
-            f"they take {alone[True][1]:,.0f} from DRAM and {alone[False][1]:,.0f} from the L2, "
-            f"where the lines say {lines[1]:,.0f} and {lines[2]:,.0f}.")
+    alone = {dram: [recorded(count, product="none", dram=dram) for count in (3, 4)] for dram in (False, True)}
+    lines = [experiment.copies_alone(SMALL, True) / (count - 1) for count in (3, 4)]
+    told = (f"From DRAM copies alone take {alone[True][0]:,.0f} cycles per step with three stages, where the line says {lines[0]:,.0f}, "
+            f"and {alone[True][1]:,.0f} with four, where it says {lines[1]:,.0f}.")
     assert told in CELLS["law-told"]
+    later = [recorded(count, product="none", dram=dram) * (count - 1) / experiment.copies_alone(SMALL, dram)
+             for dram, count in ((True, 5), (True, 6), *((False, count) for count in STAGES[2:]))]
+    assert min(later) > 1.2, "far above their lines"
     flat = [recorded(count, product="none", dram=dram) for count in (5, 6) for dram in (False, True)]
     assert all(410 < cycles < 435 for cycles in flat), "about 420"
     assert max(flat) < min(recorded(count, copies=copies) for count in STAGES for copies in ("zeros", "none"))
@@ -209,6 +211,24 @@ def test_what_the_law_leaves_out():
     assert (zeros.index(max(zeros)), none.index(min(none))) == (3, 3), "four stages: the slowest, and the fastest"
     assert CELLS["predict"].endswith(f"it is {sorted(zeros)[1]:,.0f} to {max(zeros):,.0f}.")
     assert min(zeros) == recorded(3, copies="zeros")
+
+
+def test_the_law_of_the_readers_kernel():
+    copies, product = (experiment.copies_alone(READER, dram) for dram in (True, False)), experiment.product_alone(READER)
+    from_dram, from_l2 = copies
+    assert (f"its copies alone take {from_dram:,.0f} cycles from DRAM and {from_l2:,.0f} from the L2, with two stages. "
+            f"Its product takes {product:,.0f}, with three stages and copies of zeros.") in CELLS["yours"]
+    assert [stages_needed(way, product) for way in (from_dram, from_l2)] == [3, 2]
+    assert f"because {from_dram:,.0f} / {product:,.0f} is more than one and less than two" in CELLS["yours-told"]
+    two, three = (recorded(count, READER, dram=True) for count in (2, 3))
+    assert f"Recorded were {two:,.0f} cycles with two stages from DRAM and {three:,.0f} with three" in CELLS["yours-told"]
+    off = [100 * (recorded(count, READER, dram=dram) / experiment.promised(count, dram, READER) - 1)
+           for dram in (False, True) for count in experiment.YOURS]
+    assert f"between {max(off):.0f} % above the law and {-min(off):.0f} % below" in CELLS["yours-told"]
+    for dram, count in itertools.product((False, True), (3, 4, 5)):
+        assert recorded(count, READER, dram=dram) < recorded(count, READER, copies="zeros")
+    assert [row[0] for row in stages.law_of_yours().rows] == ["2", "3", "4", "5"]
+    assert "cp.async.ca.shared.global [%0], [%1], 8" in MINE
 
 
 def test_how_many_tiles_come_from_dram():
@@ -302,4 +322,7 @@ def test_the_gain_ends_where_the_law_says_for_the_large_tile():
 def test_the_scoreboard_holds_the_recording():
     board = stages.scoreboard()
     assert [row[1] for row in board.rows] == [0, 1, 2, 3, 4, ""]
-    assert board.rows[2][2:] == ("3,141", f"{times.speed('dgemm_stages', 3):.1f}", "73%")
+    assert board.rows[2][2:] == ("3,141", f"{times.speed('dgemm_stages', 3):.1f}", "73%", "1,965")
+    three, two = times.speed("dgemm_stages", 3), times.speed("dgemm_stages", 2)
+    assert f"In TFLOP/s three are {100 * (three / two - 1):.1f} % faster" in CELLS["scores-told"]
+    assert f"with five stages it was down to {board.rows[4][-1]} MHz" in CELLS["scores-told"]

@@ -2,11 +2,12 @@
 
 A tiled product gets instructions, or wavefronts of shared memory, that it does not need.
 
-Takes half a minute. ballast.json then holds, for every variant of `course_lib/lessons/unrolling/ballast.cu`, its machine instructions per
-multiply-add and its time. If the time of UNROLL = 16 does not rise before many instructions are added, and that of UNROLL = 1 with the
-first, then instructions are what only the latter waits for.
+Takes half a minute. ballast.json then holds, for cuBLAS and for every variant of `course_lib/lessons/unrolling/ballast.py`, the time of
+a product, each launched once per round, and for the variants their machine instructions per multiply-add. If the time of UNROLL = 16
+hardly rises with the first additions, and that of UNROLL = 1 does, then instructions are what only the latter waits for.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +15,50 @@ import click
 import numpy as np
 
 from course_lib import gpu
-from course_lib.bench.fingerprint import fingerprint
+from course_lib.bench.fingerprint import fingerprint_of
+from course_lib.bench.race import Arrays, Heat
+from course_lib.gpu.launch import prepare_function
+from course_lib.gpu.library import library_version
+from course_lib.kernels import get
 from course_lib.lessons.unrolling import ballast
+from course_lib.lessons.unrolling.counts import KERNEL, TILE
+from course_lib.toolchain import nvrtc_version
 from tools.options import out_option
 from tools.recordings import usable_gpu, write_recording
 
-SIZES = (1024, 4096)
+N, ROUNDS = 4096, 9
+LIBRARY = {"UNROLL": 0, "EXTRA": 0, "WAYS": 0}           # cuBLAS
 
 
-def arguments(N: int) -> tuple[Any, ...]:
-    """Return the kernel's arguments, the matrices on the GPU."""
+def launches(arrays: Arrays) -> list[tuple[dict[str, Any], Callable[[Any], object]]]:
+    """Return what is known of each variant, cuBLAS first, and its call on a stream."""
+    n, one, zero = np.int32(N), np.float32(1), np.float32(0)
+    given = (n, n, n, one, arrays.A, n, arrays.B, n, zero, arrays.C, n)
+    found: list[tuple[dict[str, Any], Callable[[Any], object]]] = [(LIBRARY, arrays.library())]
+    for values in ballast.plan():
+        code = ballast.compiled(values, gpu.probe().arch)
+        function = prepare_function(code, KERNEL, 0)
+        found.append((values | {"instructions": ballast.per_multiply_add(code)},
+                      lambda stream, function=function: function((N // TILE, N // TILE), (TILE, TILE), given)))
+    return found
+
+
+def in_turns(calls: list[Callable[[Any], object]]) -> list[list[float]]:
+    """Return the seconds of each call in every round: the second of two launches, because the first finds another's data in the caches."""
     import cupy
 
-    rng = np.random.default_rng(7)
-    A, B = (cupy.asarray(rng.standard_normal((N, N), dtype=np.float32)) for _ in "AB")
-    n, one, zero = np.int32(N), np.float32(1), np.float32(0)
-    return n, n, n, one, A, n, B, n, zero, cupy.zeros((N, N), np.float32), n, one
-
-
-def measured(values: dict[str, int], N: int) -> dict[str, Any]:
-    """Return a row: the variant, its instructions per multiply-add, its time, and whether its product was right."""
-    code, given = ballast.compiled(values, gpu.probe().arch), arguments(N)
-    time = gpu.time_kernel(code, ballast.ENTRY, (N // 16, N // 16), (16, 16), given, budget_s=0.2)
-    A, B, C = given[4], given[6], given[9]
-    right = bool(abs(C[:, :8] - A.astype(np.float64) @ B[:, :8]).max() < 1e-5 * N)
-    return values | {"N": N, "instructions": ballast.per_multiply_add(code), "nvrtc": ".".join(map(str, code.nvrtc_version)),
-                     "median_s": time.median_s, "low_s": time.low_s, "high_s": time.high_s, "right": right}
+    stream, found = cupy.cuda.Stream(non_blocking=True), [[] for _ in calls]
+    with stream:
+        for _ in range(ROUNDS):
+            for call, seconds in zip(calls, found, strict=True):
+                start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+                call(stream)
+                start.record(stream)
+                call(stream)
+                stop.record(stream)
+                stop.synchronize()
+                seconds.append(cupy.cuda.get_elapsed_time(start, stop) / 1e3)
+    return found
 
 
 @click.command()
@@ -51,10 +70,13 @@ def command(out: Path) -> None:
 
 def record(out: Path) -> None:
     """Measure all variants and write the file."""
-    status = usable_gpu()
-    rows = [measured(values, N) for N in SIZES for values in ballast.plan()]
-    for row in rows:
-        told = ("N", "UNROLL", "EXTRA", "WAYS", "instructions", "right")
-        print(*(f"{name} {row[name]}" for name in told), f"{1e3 * row['median_s']:.3f} ms", flush=True)
-    sources = {"ballast": fingerprint(ballast.FILE.read_text(encoding="utf-8"))}
-    write_recording(out, "ballast", rows, sources, "record ballast", status.name, status.driver)
+    status, arrays = usable_gpu(), Arrays(Heat("float32", N, N, N))
+    every = launches(arrays)
+    wrong = [arrays.wrong(call) for _, call in every]
+    rows = []
+    for (facts, _), elements, seconds in zip(every, wrong, in_turns([call for _, call in every]), strict=True):
+        low, median, high = (float(f"{s:.5g}") for s in np.percentile(seconds, [25, 50, 75]))
+        rows.append(facts | {"N": N, "median_s": median, "low_s": low, "high_s": high, "right": not elements})
+        print(facts, f"{1e3 * median:.3f} ms", flush=True)
+    made_by = f"record ballast; NVRTC {'.'.join(map(str, nvrtc_version()))}; cuBLAS {library_version()}"
+    write_recording(out, "ballast", rows, {KERNEL: fingerprint_of(get(KERNEL))}, made_by, status.name, status.driver)

@@ -8,7 +8,6 @@ the time, read by one thread that counts both while the kernel runs. The rows of
 - 03: both first kernels in blocks that give their warps six shapes
 - 05: line 29 as it was, and changed; the kernels beside them; the copy of 2²⁶ floats
 - 06: the padded products and the transposition by their padding; the naive kernel with padded rows
-- 07: `sgemm_unrolled` and its copy `ballast`, both with every UNROLL
 - 08: the rungs, and 2 × 2 outputs with two depths of the tile, each with 32 and with 48 warps per multiprocessor
 """
 
@@ -23,10 +22,9 @@ import click
 import numpy as np
 
 from course_lib import toolchain
-from course_lib.bench.fingerprint import fingerprint, fingerprint_of
+from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.kernels import get
 from course_lib.lessons.register_blocking import again
-from course_lib.lessons.unrolling import ballast
 from tools.options import out_option
 from tools.record.coalescing import ALONG, DOWN
 from tools.recordings import usable_gpu, write_recording
@@ -34,7 +32,7 @@ from tools.recordings import usable_gpu, write_recording
 N, MANY, ROUNDS = 4096, 2**26, 7
 WATCHED = 0.02                           # seconds that the clock is read, at least
 SHORT = 1e-3                             # a kernel below this is launched 20 times per sample
-OWN = {ballast.ENTRY: ballast.FILE, again.ENTRY: again.FILE}      # kernels of no catalog
+OWN = {again.ENTRY: again.FILE}      # kernels of no catalog
 CLOCK = """
 extern "C" __global__ void watch_clock(unsigned long long nanoseconds, unsigned long long* seen) {
     unsigned long long begun, now;
@@ -93,10 +91,6 @@ def plan() -> list[Case]:
     cases += [Case("06", "transpose", {"TILE": 32, "ROWS": 8, "PAD": pad}) for pad in (0, 16, 8, 4, 2, 1)]
     cases += [Case("06", "sgemm_naive", {"bx": side, "by": side}, N=size, padding=pad)
               for size in (1024, N) for side in (16, 32) for pad in (0, 8)]
-    factors = (1, 2, 4, 8, 16)
-    cases += [Case("07", "sgemm_unrolled", {"TILE": 16, "UNROLL": factor}) for factor in factors]
-    cases += [Case("07", "ballast", {"UNROLL": factor, "EXTRA": 0, "WAYS": 1}) for factor in factors]
-    cases += [Case("07", "ballast", {"UNROLL": 16, "EXTRA": 0, "WAYS": 2})]
     cases += [Case("08", "sgemm_1d_tile", square(64, 8, TM=8)), Case("08", "sgemm_block"), Case("08", "sgemm_ilp")]
     cases += [Case("08", "sgemm_2d_tile", square(64, 16, TM=4, TN=4)), Case("08", "sgemm_2d_tile", square(128, 8, TM=8, TN=8))]
     # 228 KiB of shared memory, 1 KiB of it reserved per block: six blocks of 8 warps with 37 KiB each, four with 56 KiB.
@@ -178,7 +172,7 @@ def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[],
     else:
         A, B, right = store.product(case.N, case.padding)
         out, n, (lda, ldb) = cupy.empty((case.N, case.N), np.float32), np.int32(case.N), (np.int32(x.shape[1]) for x in (A, B))
-        args = (n, n, n, np.float32(1), A, lda, B, ldb, np.float32(0), out, n) + ((np.float32(1),) if case.kernel == "ballast" else ())
+        args = (n, n, n, np.float32(1), A, lda, B, ldb, np.float32(0), out, n)
     function, (grid, block) = function_of(case), shape(case)
     held = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, math.prod(block), case.shared)
 
@@ -267,8 +261,7 @@ def record(out: Path) -> None:
     for row in rows:
         print(row["lesson"], row["kernel"], row["parameters"], row["padding"], row["shared"], f"{1e3 * row['median_s']:.3f} ms",
               f"{row['mhz']} MHz", "" if row["correct"] else "WRONG", flush=True)
-    names = {case.kernel for case in cases} - {"ballast"}
-    sources = {name: fingerprint_of(get(name)) for name in sorted(names)} | {"ballast": fingerprint(Case("07", "ballast").text())}
+    sources = {name: fingerprint_of(get(name)) for name in sorted({case.kernel for case in cases})}
     nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
     write_recording(out, "together", rows, sources, f"record together; NVRTC {nvrtc}", status.name, status.driver)
     sys.exit(len(rows) < len(cases) or not all(row["correct"] for row in rows))

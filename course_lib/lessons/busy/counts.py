@@ -79,7 +79,7 @@ def left_out() -> Table:
     Each cell of a GPU's column says in how many launches an element was wrong, and how many different results there were.
     """
     readings = data.readings("sharing")
-    rows = [row for row in readings.find(kind="runs") if row["M"] > 16]            # of a single tile nothing shows
+    rows = readings.find(kind="runs")
     shapes = list(dict.fromkeys((row["M"], row["N"], row["K"]) for row in rows))
     table = []
     for name, text in variants():
@@ -91,7 +91,7 @@ def left_out() -> Table:
         report = None if name == ARRIVAL else check(text)                       # which adds to C, and check fills it with NaN
         said = "not tried" if report is None else "right" if report.right else report.findings[0].kind
         table.append((name, said, *(found or ["not tried"] * len(shapes))))     # in the order of the shapes
-    return Table(("kernel", "check, simulated", *(" × ".join(map(str, shape)) for shape in shapes)), table,
+    return Table(("kernel", "check, simulated", *(" × ".join(f"{n:,}" if n > 9999 else str(n) for n in shape) for shape in shapes)), table,
                  f"By M × N × K: how many of {rows[0]['launches']} launches were wrong, and how many different results they gave; "
                  f"{rows[0]['blocks']} blocks; {readings.label}")
 

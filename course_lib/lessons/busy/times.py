@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import data
-from course_lib.bench.sharing import SPLITS
+from course_lib.bench.sharing import HANDED_OVER, LIBRARY, NOT_LEFT, NOT_WAITED, SPLITS, TWO
 from course_lib.model.busiest_work import Balance, balance_of
 from course_lib.model.stream_k import sharing
 from course_lib.plots import Table, render, style
@@ -15,14 +15,29 @@ SHOWN = (513, 1025, 1409, 2048)
 RACED = (513, 1025, 2049, 4096, 8192)
 STEP = {"128 × 128": (128, 8), "64 × 64": (64, 16)}
 MULTIPROCESSORS = 132
-LIBRARY = "cuBLAS, in the race"
-MADE = "sgemm_stream_k, one block on a multiprocessor at a time"
+CUT = (1025, 960)                # N, also of M, and K that all of SPLITS cut evenly
 
 
-def time_of(N: int, share: str, tile: str = "128 × 128") -> dict[str, Any]:
-    """Return the recorded row of a size: `share` is blocks per tile as a text, or "even"."""
-    row, = data.readings("sharing").find(kind="time", N=N, tile=tile, share=share)
+def time_of(N: int, share: str, tile: str = "128 × 128", K: int | None = None, *, alone: bool = True,
+            sums: str = HANDED_OVER) -> dict[str, Any]:
+    """Return the recorded row of a product.
+
+    Parameters
+    ----------
+    share
+        Blocks per tile as a text, or "even".
+    alone
+        Whether a multiprocessor has one block at a time, or as many as fit.
+    sums
+        What becomes of partial sums, as in `course_lib.bench.sharing`.
+    """
+    row, = data.readings("sharing").find(kind="time", N=N, K=K or N, tile=tile, share=share, alone=alone, sums=sums)
     return row
+
+
+def micros(*which: Any, **more: Any) -> float:
+    """Return the recorded µs of `time_of`."""
+    return 1e6 * float(time_of(*which, **more)["median_s"])
 
 
 def raced(N: int) -> dict[str, Any]:
@@ -31,14 +46,14 @@ def raced(N: int) -> dict[str, Any]:
     return row
 
 
-def recorded_balance(N: int, blocks: int, tile: str = "128 × 128") -> Balance:
+def recorded_balance(N: int, blocks: int, tile: str = "128 × 128", K: int | None = None) -> Balance:
     """Return how even the work of a recorded launch is, by the model of the picture and cut as the kernel cuts it.
 
     >>> recorded_balance(513, 25).busiest, recorded_balance(513, 132).busiest
     (65, 13)
     """
     side, depth = STEP[tile]
-    found = sharing(N, N, N, (side, side, depth), blocks)
+    found = sharing(N, N, K or N, (side, side, depth), blocks)
     return balance_of(found.by_block, found.steps, MULTIPROCESSORS)
 
 
@@ -46,48 +61,48 @@ def shares_recorded() -> Table:
     """Return a table of one kernel with whole tiles and with even shares: k-steps of the busiest multiprocessor, and times."""
     rows = []
     for N in SHOWN:
-        both = [time_of(N, share) for share in ("1", "even")]
-        steps = (recorded_balance(N, row["blocks"]).busiest for row in both)
-        rows.append((N, _change(*steps), _change(*(1e6 * row["median_s"] for row in both))))
-    return Table(("N", "k-steps of the busiest", "time, µs"), rows, "whole tiles of 128 × 128 → even shares, in brackets their ratio; "
-                 f"{MADE}; k-steps computed, times {data.readings('sharing').label}")
+        steps = (recorded_balance(N, time_of(N, share)["blocks"]).busiest for share in ("1", "even"))
+        times = [_change(*(micros(N, share, alone=even == "even") for share in ("1", even))) for even in ("even", TWO)]
+        rows.append((N, _change(*steps), *times))
+    return Table(("N", "k-steps of the busiest", "µs, one block at a time", "µs, two blocks at a time"), rows,
+                 "whole tiles of 128 × 128 → even shares, in brackets their ratio; sgemm_stream_k; k-steps computed for one block at a "
+                 f"time, times {data.readings('sharing').label}")
 
 
-def splits_recorded(N: int = 1025) -> Table:
-    """Return a table of one size with several blocks for each tile, and with even shares: what is computed of each, and its time."""
+def splits_recorded() -> Table:
+    """Return a table of one size with several blocks for each tile: what is computed of each, and times with and without handing over."""
+    N, K = CUT
     rows = []
     for share in (*map(str, SPLITS), "even"):
-        row = time_of(N, share)
-        balance = recorded_balance(N, row["blocks"])
-        rows.append((share, row["blocks"], balance.busiest, balance.left, f"{1e6 * row['median_s']:.0f}"))
-    return Table(("blocks per tile", "blocks", "k-steps of the busiest", "partial sums", "time, µs"), rows,
-                 f"N = {N}, tiles of 128 × 128, cut along the line of all k-steps, not each by itself as in the picture; "
-                 f"{MADE}; k-steps and partial sums computed, times {data.readings('sharing').label}")
+        blocks = time_of(N, share, K=K)["blocks"]
+        balance = recorded_balance(N, blocks, K=K)
+        times = (micros(N, share, K=K, sums=sums) for sums in (HANDED_OVER, NOT_WAITED, NOT_LEFT))
+        rows.append((share, blocks, balance.busiest, balance.left, *(f"{time:.0f}" for time in times)))
+    header = ("blocks per tile", "blocks", "k-steps of the busiest", "partial sums", "µs", "µs, sums not waited for", "µs, sums not left")
+    return Table(header, rows, f"{N} × {N} × {K} (M × N × K), tiles of 128 × 128, cut as in the picture; sgemm_stream_k, one block on a "
+                               f"multiprocessor at a time; k-steps and partial sums computed, times {data.readings('sharing').label}")
 
 
-def four_times(N: int = 513) -> dict[str, float]:
-    """Return the recorded µs of `sgemm_stream_k`, with large and small tiles, whole and in even shares, and of the library in the race.
+def five_times(N: int = 513) -> dict[str, float]:
+    """Return the recorded µs of `sgemm_stream_k`, with large and small tiles, whole and in even shares, and of the library.
 
-    >>> {name: round(micros) for name, micros in four_times().items()}["64 × 64, even shares"]
-    17
+    The library's are those of the turns with small tiles; in the turns before, with large ones, it took 54 µs, as in no other recording.
     """
-    found = {f"{tile}, {said}": 1e6 * time_of(N, share, tile)["median_s"]
-             for tile in STEP for share, said in (("1", "whole tiles"), ("even", "even shares"))}
-    return found | {LIBRARY: 1e6 * raced(N)["library"]}
+    found = {f"{tile}, {said}": micros(N, share, tile) for tile in STEP for share, said in (("1", "whole tiles"), ("even", "even shares"))}
+    return found | {LIBRARY: micros(N, LIBRARY, "64 × 64", alone=False)}
 
 
 @style.styled
 def back_to_513() -> Picture:
-    """Draw `four_times` as bars, each with its share of the library's speed."""
-    found = four_times()
-    said = [f"{micros:.1f} µs" + f", {100 * found[LIBRARY] / micros:.0f} % of cuBLAS" * (name != LIBRARY) for name, micros in found.items()]
+    """Draw `five_times` as bars, each with its share of the library's speed."""
+    found = five_times()
+    said = [f"{time:.1f} µs" + f", {100 * found[LIBRARY] / time:.0f} % of cuBLAS" * (name != LIBRARY) for name, time in found.items()]
     ax = style.axes(width=8.0, height=3.4)
     drawn = ax.barh(list(found), list(found.values()), color=[style.CYCLE[0]] * (len(found) - 1) + [style.GREY], height=0.68)
     ax.bar_label(drawn, said, padding=5, fontsize=13)
     ax.invert_yaxis()
     ax.set_xlim(0, 1.75 * max(found.values()))
-    ours, theirs = (data.readings(name).label for name in ("sharing", "race"))
-    note = f"{MADE},\n{ours};\ncuBLAS in another run, {theirs}"
+    note = f"sgemm_stream_k, one block on a multiprocessor at a time,\nand cuBLAS, {data.readings('sharing').label}"
     ax.set_xlabel(f"µs for 513 × 513 matrices, float32\n{note}", fontsize=12)
     ax.tick_params(axis="y", length=0, labelsize=13)
     return render(ax, "Bars of recorded times. " + "; ".join(map(": ".join, zip(found, said, strict=True))) + f". {note}.")

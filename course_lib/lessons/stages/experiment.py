@@ -1,12 +1,14 @@
 """Little's law held to what an H200 was recorded to do: a step's copies alone, its products alone, and both together."""
 
 from course_lib import data
+from course_lib.bench.pipeline import READER
 from course_lib.explorables.stages import SMALL, STAGES, copies_alone, recorded
 from course_lib.model.stages import period
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
 MEMORIES = {"the L2": False, "DRAM": True}
+YOURS = range(2, 6)            # stages with which the reader's kernel was recorded
 
 
 def product_alone(tile: str = SMALL) -> float:
@@ -43,28 +45,46 @@ def law() -> Table:
     return Table(header, rows, f"Cycles per step, {data.readings('pipeline').label}; medians of nine launches")
 
 
+def law_of_yours() -> Table:
+    """Return the same for the kernel that the reader writes, with two to five stages."""
+    rows = []
+    for stages in YOURS:
+        row = [str(stages), f"{recorded(stages, READER, product='none', dram=True):,.0f}"]
+        for dram in (True, False):
+            row += [f"{promised(stages, dram, READER):,.0f}", f"{recorded(stages, READER, dram=dram):,.0f}"]
+        rows.append(tuple(row))
+    return Table(("stages", "copies alone, from DRAM", "from DRAM: the law", "recorded", "from the L2: the law", "recorded"), rows,
+                 f"Your kernel (the worked one, with other numbers of stages): cycles per step, {data.readings('pipeline').label}")
+
+
 @style.styled
 def law_drawn() -> Picture:
-    """Draw over the number of stages the recorded cycles per step, those of copies alone, and the law for both memories."""
-    ax, told, several, product = style.axes(width=7.6, height=4.6), [], STAGES[1:], product_alone()
-    fine = [2 + n / 50 for n in range(201)]
+    """Draw over the number of stages the recorded cycles of whole steps and of copies alone, each beside what the law says of it."""
+    figure = style.figure_of(style.axes(width=9.6, height=4.4))
+    figure.clear()
+    whole, alone_ = figure.subplots(1, 2, sharey=True)
+    told, fine, product = [], [2 + n / 50 for n in range(201)], product_alone()
     for (name, dram), colour, marker in zip(MEMORIES.items(), style.CYCLE, style.MARKERS, strict=False):
-        whole, beside, way = [recorded(stages, dram=dram) for stages in STAGES], 0.12 * dram - 0.06, copies_alone(SMALL, dram)
-        copies = [recorded(stages, product="none", dram=dram) for stages in several]
-        ax.plot(fine, [way / (stages - 1) for stages in fine], color=colour, linewidth=1, alpha=0.6, zorder=1)
-        ax.plot(fine, [max(product, way / (stages - 1)) for stages in fine], color=colour, linestyle=("-", "--")[dram], linewidth=3,
-                zorder=2, label=f"the law, from {name}")
-        ax.plot([stages + beside for stages in STAGES], whole, marker=marker, markersize=9, linestyle="none", color=colour,
-                label=f"recorded, from {name}")          # beside: no point covers another
-        ax.plot([stages + beside for stages in several], copies, marker=marker, markersize=8, linestyle="none", color=colour,
-                markerfacecolor="none", markeredgewidth=1.5, label=f"copies alone, from {name}")
-        ax.text(*((2.6, 820) if dram else (2.1, 110)), f"{way:,.0f} / (stages − 1)")
+        way, points = copies_alone(SMALL, dram), {"marker": marker, "markersize": 9, "linestyle": "none", "color": colour}
+        lines = {"color": colour, "linestyle": ("-", "--")[dram], "linewidth": 2.5, "zorder": 1}
+        falling = [way / (stages - 1) for stages in fine]
+        whole.plot(fine, [max(product, cycles) for cycles in falling], **lines)
+        alone_.plot(fine, falling, **lines)
+        steps, copies = ([recorded(stages, product=part, dram=dram) for stages in several]
+                         for part, several in (("whole", STAGES), ("none", STAGES[1:])))
+        beside = 0.12 * dram - 0.06                                     # no point covers another
+        whole.plot([stages + beside for stages in STAGES], steps, label=f"from {name}", **points)
+        alone_.plot([stages + beside for stages in STAGES[1:]], copies, **points)
+        alone_.text(*((2.75, 830) if dram else (1.9, 90)), f"{way:,.0f} / (stages − 1)", color=style.INK)
         told += [f"{words} from {name}: " + ", ".join(f"{cycles:,.0f}" for cycles in found) for words, found in
-                 (("whole steps", whole), ("copies alone, from two stages on,", copies))]
-    ax.text(1.82, product, f"a product:\n{product:,.0f}", ha="right", va="center")
-    ax.set_xticks(STAGES)
-    ax.set(xlabel=f"stages\n{data.readings('pipeline').label}", ylabel="cycles per step", ylim=(0, 2200))
-    ax.legend(loc="upper right")
-    return render(ax, f"Recorded cycles per step with one to six stages; {'; '.join(told)}. The law's line of DRAM falls to the level of a "
-                  "product between two and three stages; the L2's is level. The points of whole steps lie near these lines. Copies alone "
-                  "follow the lower branches for a while, then stay at about 420.")
+                 (("whole steps", steps), ("copies alone, from two stages on,", copies))]
+    whole.text(6.1, product - 50, f"a product: {product:,.0f}", ha="right", va="top", color=style.INK)
+    whole.legend(loc="upper right")
+    for ax, title in ((whole, "Whole steps"), (alone_, "Copies alone")):
+        ax.set_xticks(STAGES)
+        ax.set(title=title, xlabel="stages", xlim=(0.7, 6.3), ylim=(0, 2200))
+    whole.set_ylabel("cycles per step")
+    figure.supxlabel(f"lines: the law; points: {data.readings('pipeline').label}", fontsize=12)
+    return render(figure, f"Recorded cycles per step with one to six stages; {'; '.join(told)}. The law's line of DRAM falls to the level "
+                  "of a product between two and three stages; the L2's is level. The points of whole steps lie near these lines. Copies "
+                  "alone follow their falling lines for a while, then stay at about 420.")

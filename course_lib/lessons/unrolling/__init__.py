@@ -9,6 +9,6 @@ from course_lib.lessons.unrolling.rest import first_columns
 from course_lib.lessons.unrolling.texts import three_texts
 
 __all__ = [
-    "beside", "by_factor", "fewer_wavefronts", "first_columns", "innermost", "one_change", "recorded_ms", "scoreboard", "slides",
-    "three_texts", "unroll", "unroll_picture",
+    "beside", "by_factor", "fewer_wavefronts", "first_columns", "innermost", "one_change", "recorded_ms", "scoreboard",
+    "slides", "three_texts", "unroll", "unroll_picture",
 ]

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from course_lib import data
 from course_lib.arch import device
 from course_lib.lessons.unrolling import ballast
-from course_lib.lessons.unrolling.counts import KERNEL, TILE, two_decimals
+from course_lib.lessons.unrolling.counts import TILE, two_decimals
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
@@ -31,21 +31,22 @@ class Measured:
     ms: float
 
 
-def copied(factor: int, ways: int = 1, extra: int = 0) -> Measured:
-    """Return the kernel of `ballast.cu`: `ways` columns of the tile of B share a bank, and each multiply-add has `extra` idle additions."""
-    row, = data.readings("ballast").find(UNROLL=factor, EXTRA=extra, WAYS=ways, N=N_TIMED)
+def recorded(factor: int, ways: int = 1, extra: int = 0) -> Measured:
+    """Return the course's kernel: `ways` columns of the tile of B share a bank, and each multiply-add has `extra` idle additions."""
+    row = row_of(factor, extra, ways)
     name = f"UNROLL = {factor}" + f", {ways} columns per bank" * (ways > 1) + f", {extra} additions" * (extra > 0)
     return Measured(name, row["instructions"], ballast.wavefronts(factor, ways), 1e3 * row["median_s"])
 
 
-def in_turns_ms(kernel: str, **parameters: int) -> float:
-    """Return the recorded milliseconds of a kernel of `together.json`, in which ours and its copy were timed in turns."""
-    return 1e3 * float(data.in_turns(kernel, **parameters)["median_s"])
+def row_of(factor: int, extra: int = 0, ways: int = 1) -> dict[str, Any]:
+    """Return a recorded row; that of cuBLAS has 0 for all three."""
+    row, = data.readings("ballast").find(UNROLL=factor, EXTRA=extra, WAYS=ways)
+    return row
 
 
-def recorded_ms(factor: int) -> float:
+def recorded_ms(factor: int, extra: int = 0) -> float:
     """Return the recorded milliseconds of the course's kernel, with one decimal."""
-    return round(in_turns_ms(KERNEL, TILE=TILE, UNROLL=factor), 1)
+    return round(recorded(factor, extra=extra).ms, 1)
 
 
 def least_ms(item: Measured) -> float:
@@ -55,32 +56,30 @@ def least_ms(item: Measured) -> float:
 
 
 def scoreboard() -> Table:
-    """Return, for every UNROLL, the kernel's recorded time, also in percent of the library's, and the copy's with its counts and limit."""
-    library, rows = data.load("ladder").find("cuBLAS", N_TIMED)[0], []
+    """Return, for every UNROLL, the kernel's recorded time, also in percent of the library's, its counts and its limit."""
+    library, rows = 1e3 * float(row_of(0, 0, 0)["median_s"]), []
     for factor in SCORED:
-        ours, item = in_turns_ms(KERNEL, TILE=TILE, UNROLL=factor), copied(factor)
-        copy = in_turns_ms(ballast.ENTRY, UNROLL=factor, EXTRA=0, WAYS=1)
-        rows.append((item.name, f"{ours:.1f}", f"{1e3 * library.seconds / ours:.1%}", f"{copy:.1f}", two_decimals(item.instructions),
-                     f"{item.wavefronts:g}", f"{least_ms(item):.1f}"))
-    rows.append(("NVIDIA's library, cuBLAS", f"{1e3 * library.seconds:.1f}", "100.0%", "", "", "", ""))
-    header = ("", "our kernel, ms", "speed, % of cuBLAS", "the copy, ms", "instructions per multiply-add", "wavefronts per multiply-add",
-              "at least, ms")
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of {TILE} × {TILE}, times {data.readings('together').label}, "
-                               f"of cuBLAS {data.load('ladder').date}")
+        item = recorded(factor)
+        rows.append((item.name, f"{item.ms:.2f}", f"{library / item.ms:.1%}", two_decimals(item.instructions), f"{item.wavefronts:g}",
+                     f"{least_ms(item):.2f}"))
+    rows.append(("NVIDIA's library, cuBLAS", f"{library:.2f}", "100.0%", "", "", ""))
+    header = ("", "recorded, ms", "speed, % of cuBLAS", "instructions per multiply-add", "wavefronts per multiply-add", "at least, ms")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of {TILE} × {TILE}, all {data.readings('ballast').label}")
 
 
 def pairs() -> dict[str, tuple[Measured, Measured]]:
     """Return three pairs of recorded kernels of which only one count changes: in two of them the instructions, then the wavefronts.
 
-    All are of `ballast.cu`: recorded together, and counted in the very code that was timed.
+    All were recorded in turns, and counted in the very code that was timed.
     """
-    return {"1. Two additions": (copied(1), copied(1, extra=MANY)), "2. The same two additions": (copied(16), copied(16, extra=MANY)),
-            "3. More wavefronts": (copied(16), copied(16, ways=2))}
+    return {"1. Two additions": (recorded(1), recorded(1, extra=MANY)),
+            "2. The same two additions": (recorded(16), recorded(16, extra=MANY)),
+            "3. More wavefronts": (recorded(16), recorded(16, ways=2))}
 
 
 def fewer() -> dict[str, tuple[Measured, Measured]]:
     """Return one more such pair, in which additions that nobody needs make up for the instructions that unrolling saves."""
-    return {"A quarter fewer wavefronts": (copied(2), copied(4, extra=MANY))}
+    return {"A quarter fewer wavefronts": (recorded(2), recorded(4, extra=MANY))}
 
 
 def counted(item: Measured) -> tuple[str, str]:
@@ -97,10 +96,10 @@ def changed(pair: tuple[Measured, Measured]) -> tuple[bool, bool]:
 def bar(ax: Axes, y: float, item: Measured, colour: str, marked: tuple[bool, bool]) -> None:
     """Draw one recorded time as a bar, its limit as a stroke, and left of it the counts; those that changed are marked."""
     ax.barh(y, item.ms, height=0.86, color=colour)
-    ax.text(item.ms + 0.4, y, f"{item.ms:.1f} ms", va="center", fontsize=12)
+    ax.text(item.ms + 0.4, y, f"{item.ms:.2f} ms", va="center", fontsize=12)
     least = least_ms(item)
     ax.plot([least, least], [y - 0.43, y + 0.43], color="white", linewidth=3.5)
-    ax.text(least - 0.4, y, f"at least {least:.1f}", va="center", ha="right", color=style.text_on(colour), fontsize=11.5)
+    ax.text(least - 0.4, y, f"at least {least:.2f}", va="center", ha="right", color=style.text_on(colour), fontsize=11.5)
     ax.text(-0.4, y - 0.2, item.name, va="center", ha="right", fontsize=11.5)
     for x, text, mark in zip((-9.0, -0.4), counted(item), marked, strict=True):
         ax.text(x, y + 0.22, text, va="center", ha="right", fontsize=10.5, **MARKED if mark else {})
@@ -115,7 +114,7 @@ def bars(found: dict[str, tuple[Measured, Measured]]) -> Picture:
         for item, colour in zip(both, (BEFORE, style.CYCLE[0]), strict=True):
             y += 1
             bar(ax, y, item, colour, changed(both))
-        words = (f"{item.name}, {', '.join(counted(item))}, at least {least_ms(item):.1f} ms, {item.ms:.1f} ms" for item in both)
+        words = (f"{item.name}, {', '.join(counted(item))}, at least {least_ms(item):.2f} ms, {item.ms:.2f} ms" for item in both)
         told.append(f"{heading}: {', then '.join(words)}")
         y += 1.2
     ax.set(xlim=(-17.8, 31.5), ylim=(y - 0.6, -0.6))
