@@ -1,4 +1,6 @@
-"""Record in turns, with the clock, what lessons 05 and 08 compare beside `together`.
+"""Record what lessons 05 and 08 compare beside `together`.
+
+All take turns, and the clock is noted.
 
 \\b
 - 05: line 29 as it was, and changed, with unused floats at the end of each row of B alone
