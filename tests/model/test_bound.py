@@ -132,6 +132,7 @@ def test_the_work_of_a_kernel_for_tensor_cores(name, products):
     assert matrix < found.instructions == turns * step.instructions < result.counters["smsp__inst_executed.sum"] * 2
     assert step.loads == {"sgemm_wmma": 32, "sbgemm_mma": 4, "sbgemm_stages": 0}.get(name, 8)
     assert found.rounds == pytest.approx(4, rel=0.35) or not step.loads       # asynchronous copies are no loads that a warp waits for
+    assert found.launch_sectors == (128 * 104 + 104 * 192) * (2 if get(name).stored else 4) / 32 + 128 * 192 * 4 / 32
     bound = lower_bound(found, H200)
     assert bound.terms["tensor"] == pytest.approx(found.tensor / 6 / (1024 if found.number == "tf32" else 2048) / 1980e6)
     assert bound.terms["fma"] == bound.terms["operands"] == 0
@@ -194,7 +195,7 @@ def test_how_many_recordings_the_page_speaks_of():
 def test_nothing_recorded_is_faster_than_its_bound(name):
     """At every size and with all parameters: a bound that a recording exceeds is none. Sizes are 256 to 8192, odd ones among them."""
     from tools.page import time_bound
-    for r in recorded_products().get(name, ()):
+    for r in recorded_products()[name]:
         bound = lower_bound(time_bound.work(name, r.N, tuple(sorted(r.parameters.items()))), H200, time_bound.latency())
         assert bound.seconds <= r.median_s, (r.N, r.parameters, bound.binds)
 
