@@ -58,7 +58,7 @@ class LoopsRun:
     cols: np.ndarray
     shapes: tuple[tuple[int, int, int], ...]
     cache: CacheShape
-    hazards: tuple[simt.Hazard, ...] = field(default=(), init=False)          # one thread has none
+    all_hazards: tuple[simt.Hazard, ...] = field(default=(), init=False)          # one thread has none
 
     @functools.cached_property
     def cache_line(self) -> np.ndarray:
