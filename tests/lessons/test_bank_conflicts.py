@@ -271,12 +271,15 @@ def test_the_slides_column_is_sixteen_way_eight_way_and_four():
 def test_the_picture_of_one_warp_is_what_a_warp_does():
     matrix = np.arange(64 * 96, dtype=np.float32).reshape(64, 96)
     (x, y), i = pictures.BLOCK, pictures.STEP
-    result = run_transpose("transpose", matrix, backend="sim", TILE=32, PAD=0, trace=[((x, y, 0), 0)])
-    step = i // 8                                                        # of warp 0, whose threadIdx.y is 0
-    asked = {array: requests(result, array=array)[step].addresses // 4 for array in ("in", "out")}
-    starts = {array: requests(result, array=array)[0].addresses[0] // 4 for array in ("in", "out")}
-    assert list(asked["in"] - starts["in"]) == list(i * 96 + LANES), "row i of the tile"
-    assert list(asked["out"] - starts["out"]) == list(i * 64 + LANES)
+    result = run_transpose("transpose", matrix, backend="sim", TILE=32, PAD=0, trace=[((0, 0, 0), 0), ((x, y, 0), 0)])
+
+    def words(array):
+        base = requests(result, array=array, block=(0, 0, 0))[0].addresses[0]
+        step = requests(result, array=array, block=(x, y, 0))[i // 8]    # of warp 0, whose threadIdx.y is 0
+        return list((step.addresses - base) // 4)
+
+    assert words("in") == list((32 * y + i) * 96 + 32 * x + LANES), "row blockIdx.y * TILE + i, from column blockIdx.x * TILE on"
+    assert words("out") == list((32 * x + i) * 64 + 32 * y + LANES), "row blockIdx.x * TILE + i, from column blockIdx.y * TILE on"
     lines = {line["value"]: line["number"] for line in states()[key_of("transpose", 32, 0)]["lines"] if "value" in line}
     assert "line {store} stores into it, and line {load} loads from it".format(**lines) in PROSE
 

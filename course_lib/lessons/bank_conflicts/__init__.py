@@ -8,6 +8,6 @@ from course_lib.lessons.bank_conflicts.slides import sixteen_banks, slides
 from course_lib.lessons.bank_conflicts.times import product_scoreboard, product_times, transposition_times
 
 __all__ = [
-    "banks", "by_padding", "least_padding", "loads", "one_warp", "padded_or_swizzled", "product_scoreboard", "product_times", "rows_in_banks",
-    "sixteen_banks", "slides", "stores", "transposition_times",
+    "banks", "by_padding", "least_padding", "loads", "one_warp", "padded_or_swizzled", "product_scoreboard", "product_times",
+    "rows_in_banks", "sixteen_banks", "slides", "stores", "transposition_times",
 ]

@@ -1,4 +1,4 @@
-"""One warp in both matrices and in the tile; and for the sliders the tile as it lies in the banks, with the words that the warp wants."""
+"""One warp's way through a transposition, and the sliders' picture: the tile as it lies in the banks, and what each has to serve."""
 
 import re
 from collections import Counter
@@ -21,10 +21,10 @@ MOST_PAD = 8                      # of the sliders: the scale stays when PAD mov
 TILES_OF_IN = (2, 3)              # of `one_warp`: so many tiles down and across `in`
 BLOCK, STEP = (2, 0), 8           # blockIdx.x and .y of its block, and the i of its step, of 32
 SIDE, LARGE = 2, 6                # of a tile in a matrix, and of the tile between them, in the drawing's units
-WARP_ALT = ("One warp of the block (blockIdx.x, blockIdx.y) = (2, 0), at one step i. In `in`, which has rows × cols elements, it reads row "
-            "blockIdx.y * TILE + i, from column blockIdx.x * TILE on. It stores that as row i of the tile. Behind the barrier it loads column i "
-            "of the tile, and writes it to `out`, which has cols × rows elements, as row blockIdx.x * TILE + i, from column "
-            "blockIdx.y * TILE on.")
+WARP_ALT = ("One warp of the block (blockIdx.x, blockIdx.y) = (2, 0), at one step i. In `in`, which has rows × cols elements, it reads "
+            "row blockIdx.y * TILE + i, from column blockIdx.x * TILE on. It stores that as row i of the tile. Behind the barrier it "
+            "loads column i of the tile, and writes it to `out`, which has cols × rows elements, as row blockIdx.x * TILE + i, from "
+            "column blockIdx.y * TILE on.")
 
 
 def loads(result: LaunchResult) -> tuple[Axes, str]:
