@@ -12,7 +12,8 @@ from course_lib.lessons.bank_conflicts.counts import (
     transposed,
     wavefronts,
 )
-from course_lib.plots import Table
+from course_lib.plots import Table, render, style
+from course_lib.plots.picture import Picture
 
 TILE, TILE_OF_PRODUCT = 32, 16
 PADS = (0, 8, 4, 1)
@@ -36,24 +37,38 @@ def product_times() -> Table:
                                f"at {data.clocks(map(recorded_product, PADS))}")
 
 
-def transposition_times() -> Table:
-    """Return, by padding, the transposition's wavefronts and the recorded time, beside a plain copy."""
-    padded = {PAD: recorded_transposition(PAD) for PAD in (0, 16, 8, 4, 2, 1)}
-    rows = [(f"PAD = {PAD}", f"{sum(each(transposed(TILE, PAD), kind) for kind in ('load', 'store')):g}", f"{1e6 * found.seconds:.1f}")
-            for PAD, found in padded.items()]
-    copy = data.load("copy").find("copy", N_TIMED)[0]
-    rows.append(("a plain copy, no tile", "", f"{1e6 * copy.seconds:.1f}"))
-    return Table(("", "wavefronts per 32 elements", "recorded, µs"), rows,
-                 f"transpose, tile of 32 × 32, {N_TIMED} × {N_TIMED} matrix: {data.load('padding').label}, "
-                 f"{data.spread([copy, *padded.values()])}")
+def transpositions() -> dict[int, tuple[float, float]]:
+    """Return, by padding, the wavefronts of moving 32 elements, simulated, and the transposition's recorded µs; most wavefronts first."""
+    return {PAD: (sum(each(transposed(TILE, PAD), kind) for kind in ("load", "store")), 1e6 * recorded_transposition(PAD).seconds)
+            for PAD in (0, 16, 8, 4, 2, 1)}
+
+
+@style.styled
+def transposition_times() -> Picture:
+    """Draw `transpositions` as bars, and the time of a plain copy as a line."""
+    found, copy = transpositions(), data.load("copy").find("copy", N_TIMED)[0]
+    names = [f"PAD = {PAD}: {fronts:g} wavefronts" for PAD, (fronts, _) in found.items()]
+    said = [f"{time:.1f}" for _, time in found.values()]
+    ax = style.axes(width=9.6, height=4.4)
+    drawn = ax.barh(names, [time for _, time in found.values()], color=style.BLUE, height=0.68)
+    ax.bar_label(drawn, said, padding=5, fontsize=13)
+    ax.axvline(1e6 * copy.seconds, color=style.VERMILION, linestyle="--", label=f"a plain copy, no tile: {1e6 * copy.seconds:.1f}")
+    ax.legend(loc="lower right")
+    ax.invert_yaxis()
+    ax.margins(x=0.1)
+    note = (f"transpose, tile of 32 × 32, {data.load('padding').label},\n"
+            f"{data.spread([copy, *map(recorded_transposition, found)])}")
+    ax.set_xlabel(f"µs for a {N_TIMED} × {N_TIMED} matrix\n{note}", fontsize=11)
+    ax.tick_params(axis="y", length=0, labelsize=13)
+    pairs = "; ".join(f"{name}, {time} µs" for name, time in zip(names, said, strict=True))
+    return render(ax, f"Bars of recorded times. {pairs}; a plain copy, no tile, {1e6 * copy.seconds:.1f} µs. {note}.".replace("\n", " "))
 
 
 def product_scoreboard() -> Table:
     """Return the recorded times of the product without and with padding, and percent of the library's speed."""
     library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
     found = [("coalesced (lesson 05), which is PAD = 0", recorded_product(0)),
-             ("padded, PAD = 4", recorded_product(4)), ("padded, PAD = 1", recorded_product(1)),
-             ("tiled (lesson 04)", data.tiled())]
+             ("padded, PAD = 4", recorded_product(4)), ("tiled (lesson 04)", data.tiled())]
     rows = [(name, f"{1e3 * row['median_s']:.1f}", f"{library / row['median_s']:.1%}") for name, row in found]
     rows.append(("NVIDIA's library, cuBLAS", f"{1e3 * library:.1f}", "100.0%"))
     return Table(("kernel", "recorded, ms", "speed, % of cuBLAS"), rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, "
