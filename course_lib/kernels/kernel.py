@@ -107,7 +107,8 @@ class Kernel(Configurable):
         of A, and of B. Rows of a box have 128 bytes, which are swizzled.
     kind
         What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C),
-        "vectors" (one matrix times many vectors), "gather" (a strided copy), or "micro" (a microbenchmark: readings of the clock).
+        "vectors" (one matrix times many vectors), "gather" (a strided copy), "split" (float32 into three bfloat16), or "micro" (a
+        microbenchmark: readings of the clock).
     layout
         "row": elements of a row are neighbours; "column": elements of a column are.
     sizes_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.gpu import GpuError, Timing, is_cupy, launch, time_copy, time_kernel, time_product, timing
-from course_lib.gpu.launch import by_value, explain, triple
+from course_lib.gpu.launch import arguments, explain, place, triple
 from course_lib.tensor_maps import TensorMap
 
 AXPY = """
@@ -183,11 +183,16 @@ def test_a_tensor_map_goes_by_value_with_the_devices_address():
     there = OnDevice(rows, 0x7F1200000400)
     wanted = TensorMap(rows, (8, 32), swizzle=64).encode(0x7F1200000400)
     for given, placed in ((rows, {id(rows): there}), (there, {})):
-        found = by_value(TensorMap(given, (8, 32), swizzle=64), placed)
-        assert (found.size, found.tobytes()) == (1, wanted)
-    apart = rows[:, :40]
-    with pytest.raises(GpuError, match="whose rows lie apart"):
-        by_value(TensorMap(apart, (8, 32)), {id(apart): OnDevice(apart.copy(), 0x7F1200000400)})
+        count, found = arguments((np.int32(5), TensorMap(given, (8, 32), swizzle=64)), placed)
+        assert (count, found.size, found.tobytes()) == (5, 1, wanted)
+
+
+def test_gaps_between_rows_are_there_on_the_device(gpu):
+    apart = np.arange(64 * 48, dtype=np.float32).reshape(64, 48)[:, :40]
+    for given in (apart, apart.T, np.broadcast_to(np.float32(3), (4, 5)), apart[::-1]):
+        there = place(given)
+        np.testing.assert_array_equal(there.get(), given)
+        assert there.strides == given.strides or min(given.strides) < 0
 
 
 BOXES = r"""
