@@ -14,7 +14,7 @@ from course_lib.kernels.parameters import Parameter, Rule, check_grid
 FOLDER = Path(__file__).parent
 Named = TypeVar("Named")
 REALS = {"float32": "float", "float64": "double"}
-STORED = {"": "", "bf16": "uint16", "bf16x3": "uint16"}        # NumPy's type of A's and B's elements, by `Kernel.stored`; "": `Kernel.dtype`
+STORED = {"": "", "bf16": "uint16", "bf16x3": "uint16"}        # NumPy's type of A's and B's elements, by `Kernel.stored`; "": its dtype
 FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16", "bf16x3 by 64": "bfloat16"}     # by `Kernel.inputs`
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib.gpu import GpuError, Timing, is_cupy, launch, time_copy, time_kernel, time_product, timing
+from course_lib.gpu import GpuError, Timing, is_cupy, launch, library, time_copy, time_kernel, time_product, timing
 from course_lib.gpu.launch import arguments, explain, place, triple
 from course_lib.tensor_maps import TensorMap
 
@@ -223,3 +223,20 @@ def test_boxes_of_numpy_and_cupy_arrays(gpu):
     wanted = np.zeros((8, 16), np.float32)
     wanted[3:, :8] = x[:5, 8:]
     np.testing.assert_array_equal(out.get(), wanted)
+
+
+def test_products_of_bfloat16_name_the_types_of_all_matrices(monkeypatch):
+    asked = []
+
+    def gemm(*arguments):
+        asked.append(arguments)
+        return 0
+
+    monkeypatch.setattr(library, "_cublas", lambda: (SimpleNamespace(cublasGemmEx=gemm, cublasSgemm_v2=None), "handle"))
+    monkeypatch.setattr(library, "_use_stream", lambda stream: None)
+    A, B, C = np.zeros((3, 5), np.uint16), np.zeros((5, 7), np.uint16), np.zeros((3, 7), np.float32)
+    addresses = {id(A): 11, id(B): 22, id(C): 33}
+    library.bind_product(A, B, C, 1.0, 0.0, (False, False), "stream", pointer=lambda x: addresses[id(x)])()
+    (handle, opa, opb, M, N, K, _, b, b_type, ldb, a, a_type, lda, _, c, c_type, ldc, compute, algorithm), = asked
+    assert (handle, opa, opb, M, N, K, ldb, lda, ldc) == ("handle", 0, 0, 7, 3, 5, 7, 5, 7), "B' A', as columns"
+    assert (b.value, a.value, c.value, b_type, a_type, c_type, compute, algorithm) == (22, 11, 33, 14, 14, 0, 68, -1)

@@ -116,8 +116,8 @@ def test_sectors_of_a_block_are_those_of_a_trace(name, values, rows, cols, N):
 
 @pytest.mark.slow
 @pytest.mark.sampled(slow=2)
-@pytest.mark.parametrize(("name", "products"), [("sgemm_wmma", 1), ("sgemm_mma", 1), ("sgemm_bf16", 1), ("sgemm_split", 6), ("sbgemm_mma", 1),
-                                                ("sbgemm_stages", 1)])
+@pytest.mark.parametrize(("name", "products"), [("sgemm_wmma", 1), ("sgemm_mma", 1), ("sgemm_bf16", 1), ("sgemm_split", 6),
+                                                ("sbgemm_mma", 1), ("sbgemm_stages", 1)])
 def test_the_work_of_a_kernel_for_tensor_cores(name, products):
     """Whole tiles, so that every multiply-add is of the product: as many as M N K, six times in a split; K = 104 is padded."""
     tile = {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32}
