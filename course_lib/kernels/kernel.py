@@ -274,6 +274,10 @@ class Kernel(Configurable):
         >>> from course_lib.kernels import get
         >>> get("sgemm_mma").refuse((9, 0))
         """
+        if self.boxes and tuple(cc) != self.needs:
+            raise CourseError(f"{self.name} needs the products of warpgroups, which compute capability 9.0 alone has, but "
+                              f"{name or 'this device'} has {cc[0]}.{cc[1]}: choose such a device, or another kernel",
+                              kernel=self.name, needs=self.needs, cc=tuple(cc))
         if tuple(cc) < self.needs:
             wanted = "asynchronous copies"
             if self.tensor_cores:

@@ -1,4 +1,4 @@
-"""The race's two disciplines by warpgroups, on a GPU that the simulator acts: what is launched, what is held to float64, whose turn it is."""
+"""The race by warpgroups, on a GPU that the simulator acts: what is launched, what is held to float64, whose turn it is."""
 
 import json
 from types import SimpleNamespace

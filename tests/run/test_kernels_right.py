@@ -93,7 +93,8 @@ def test_padded_rows_and_factors(name, values):
         if beta == 0:
             C[...] = np.nan                   # must not be read
         result = run(name, A, B, C, alpha=alpha, beta=beta, backend="sim", **values)
-        assert (result.lda, result.ldb, result.ldc) == ((19, 18, 19) if column else (21, 24, 28))
+        lda = 24 if KERNELS[name].boxes else 21           # a tensor map wants rows of whole 16 bytes
+        assert (result.lda, result.ldb, result.ldc) == ((19, 18, 19) if column else (lda, 24, 28))
         assert mismatch(result.C, A, B, C, alpha=alpha, beta=beta, inputs=KERNELS[name].inputs) is None
         assert result.stray_writes == 0
 

@@ -71,7 +71,7 @@ INPUTS = {
 @pytest.mark.parametrize("name", NAMES)
 def test_no_numbers_are_too_hard(name, what):
     A, B = INPUTS[what]()
-    if get(name).stored:
+    if get(name).stored == "bf16":
         A, B = to_bf16(A), to_bf16(B)          # the bound is that of the sums alone
     result = run(name, A, B, backend="sim", **SMALL[name])
     assert max_error(result.C, A, B, inputs=get(name).inputs) <= limit(A, get(name).inputs)
@@ -166,7 +166,7 @@ def test_what_is_rounded_is_not_excused_elsewhere():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(NAMES, "sgemm_wmma", "sgemm_bf16"))
+@pytest.mark.parametrize("name", some([name for name in NAMES if name not in WARPGROUPS], "sgemm_wmma", "sgemm_bf16"))
 def test_shared_memory_has_no_bank_conflicts(name):
     tile = {"BM": 64, "BN": 64, "BK": 64 if get(name).stored else 32, "WM": 32, "WN": 32}
     A, B = normal(64, 64), normal(64, 64)
@@ -180,7 +180,7 @@ def test_shared_memory_has_no_bank_conflicts(name):
 
 
 @pytest.mark.sampled(test=1)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WARPGROUPS])
 def test_a_device_without_these_tensor_cores_says_so(name):
     A, B = normal(8, 8), normal(8, 8)
     for call in (lambda: run(name, A, B, backend="sim", device="T4"), lambda: footprint(name, on="T4"),
