@@ -133,6 +133,11 @@ MUTANTS = [
     ("sgemm_split", "all parts of one sign", ("part = sum; part >= 0", "part = sum; part >= sum / 2")),  # without a0 b2
     ("sgemm_split", "all parts of one sign", ("part >= 0; --part", "part >= 0; part -= sum == 2 ? 2 : 1")),  # without a1 b1
     ("sgemm_split", "all parts of one sign", ("part < 3; ++part) {", "part < 2; ++part) {")),  # the third part is never stored
+    ("sbgemm_tma", "normal", ("i / 2 % 2 * 8, q", "i / 4 % 2 * 8, q")),
+    ("sbgemm_tma", "normal", ("Bs + i * 128", "Bs + i * 64")),
+    ("sbgemm_tma", "normal", ("group * 64 * 128 + 2 * i", "group * 64 * 128 + i")),
+    *(("sgemm_parts", "all parts of one sign", ("201100", order)) for order in ("101100", "200100", "201000")),
+    ("sgemm_parts", "normal", ("c[i] += d[i]", "c[i] = d[i]")),
     ("sgemm_split", "normal", ("x.x -= __uint_as_float(low << 16)", "x.x -= __uint_as_float(low << 16) * 1.0001f")),
 ]
 
