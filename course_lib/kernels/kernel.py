@@ -14,7 +14,7 @@ from course_lib.kernels.parameters import Parameter, Rule, check_grid
 FOLDER = Path(__file__).parent
 Named = TypeVar("Named")
 REALS = {"float32": "float", "float64": "double"}
-STORED = {"": "", "bf16": "uint16", "bf16x3": "uint16"}        # NumPy's type of A's and B's elements, by `Kernel.stored`; "": its dtype
+STORED = {"bf16": 2, "bf16x3": 6}        # bytes of an element of A and B, by `Kernel.stored`
 FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16", "bf16x3 by 64": "bfloat16"}     # by `Kernel.inputs`
 
 
@@ -180,14 +180,14 @@ class Kernel(Configurable):
         return self.path.name if self.path else f"{self.name}.cu"
 
     @property
-    def factor_dtype(self) -> str:
-        """Return NumPy's type of the elements of A and B.
+    def factor_bytes(self) -> int:
+        """Return the bytes of an element of A or B.
 
         >>> from course_lib.kernels import get
-        >>> get("sgemm_bf16").factor_dtype, get("sbgemm_mma").factor_dtype
-        ('float32', 'uint16')
+        >>> [get(name).factor_bytes for name in ("sgemm_bf16", "sbgemm_mma", "sgemm_parts")]
+        [4, 2, 6]
         """
-        return STORED[self.stored] or self.dtype
+        return STORED.get(self.stored) or (8 if self.dtype == "float64" else 4)
 
     @property
     def tensor_cores(self) -> bool:

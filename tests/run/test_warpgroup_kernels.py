@@ -1,4 +1,4 @@
-"""The kernels that fetch by tensor maps and multiply by warpgroups: exact counts, edges of tiles, hard numbers, and mistakes that are found."""
+"""The kernels that fetch by tensor maps and multiply by warpgroups: exact counts, edges of tiles, hard numbers, mistakes."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_products_copies_and_bytes_are_those_of_whole_tiles(name):
     tiles, steps, products = 2 * 2, 6, {1: 1, 3: 6}[parts]
     c = result.counters
     assert c["multiply_adds_wgmma_bf16"] == c["multiply_adds_wgmma"] == tiles * steps * products * 128 * 128 * 64
-    assert c["smsp__inst_executed_pipe_tensor_op_gmma.sum"] == tiles * steps * products * 8 * 4        # m64n128k16: 2 * 4 a step, of 4 warps
+    assert c["smsp__inst_executed_pipe_tensor_op_gmma.sum"] == tiles * steps * products * 8 * 4        # 8 of m64n128k16 a step, 4 warps
     assert c["smsp__sass_inst_executed_op_tma_ld.sum"] == tiles * steps * 3         # a box of A, two of B
     assert c["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] == tiles * steps * parts * 2 * 64 * (128 + 128)
     assert result.count("requests", "load") == 0, "C is not read"
@@ -62,8 +62,10 @@ def test_c_is_not_read_when_beta_is_0(name):
 
 
 @pytest.mark.parametrize(("name", "wrong", "said"), [
-    ("sbgemm_tma", {"BN": 192}, "BN = 192: BN can be 128 or 256"), ("sbgemm_tma", {"STAGES": 5}, "at most 232448"),
-    ("sbgemm_tma", {"STAGES": 1}, "STAGES = 1 is too small"), ("sgemm_parts", {"STAGES": 3}, "STAGES = 3 stages of tiles take 295936 bytes"),
+    ("sbgemm_tma", {"BN": 192}, "BN = 192: BN can be 128 or 256"),
+    ("sbgemm_tma", {"STAGES": 5}, "at most 232448"),
+    ("sbgemm_tma", {"STAGES": 1}, "STAGES = 1 is too small"),
+    ("sgemm_parts", {"STAGES": 3}, "STAGES = 3 stages of tiles take 295936 bytes"),
     ("sgemm_parts", {"BN": 128}, "BN is no parameter"), ("sgemm_parts", {"blocks": 0}, "too small")])
 def test_parameters_that_cannot_run_are_refused(name, wrong, said):
     with pytest.raises(CourseError, match=said):
@@ -106,7 +108,7 @@ def test_the_largest_floats_have_three_finite_parts():
 
 @pytest.mark.parametrize("shape", [(1, 1), (7, 3), (5, 37), (41, 64), (300, 4)])
 def test_the_split_has_the_bits_of_its_twin(shape):
-    """Of whatever 32 bits there are: infinities, NaN, zeros of both signs, numbers below all bfloat16, and those that round beyond the last."""
+    """Of whatever 32 bits there are: infinities, NaN, zeros of both signs, numbers below all bfloat16 and beyond the last."""
     x = GEN.integers(0, 2**32, (shape[0], shape[1] + 3), dtype=np.uint32).view(np.float32)[:, :shape[1]]
     special = np.array([np.inf, -np.inf, np.nan, -0.0, 0, np.finfo(np.float32).max, 2**-133, 1e-45, 3.3962e38, -3.3961e38], np.float32)
     for values in (x, np.resize(special, shape)):
