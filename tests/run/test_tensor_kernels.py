@@ -137,7 +137,7 @@ MUTANTS = [
     ("sbgemm_tma", "normal", ("Bs + i * 128", "Bs + i * 64")),
     ("sbgemm_tma", "normal", ("group * 64 * 128 + 2 * i", "group * 64 * 128 + i")),
     *(("sgemm_parts", "all parts of one sign", ("201100", order)) for order in ("101100", "200100", "201000")),
-    ("sgemm_parts", "normal", ("c[i] += d[i]", "c[i] = d[i]")),
+    ("sgemm_parts", "all of one sign", ("c[i] += d[i]", "c[i] = d[i]")),
     ("sgemm_split", "normal", ("x.x -= __uint_as_float(low << 16)", "x.x -= __uint_as_float(low << 16) * 1.0001f")),
 ]
 
