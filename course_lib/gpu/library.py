@@ -63,10 +63,9 @@ def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: 
     """
     (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if transposed[0] else 1], _cublas(), GEMM[C.dtype.name]
     ops = [TRANSPOSED if transpose else NOT_TRANSPOSED for transpose in transposed]
-    a, b, result, how, stored = real(alpha), real(beta), (), (), ()
-    if A.dtype == "uint16":
-        name, stored, result, how = "cublasGemmEx", (BFLOAT16,), (FLOAT32,), (SUMS_IN_FLOAT32, USUAL)
-    gemm = getattr(library, name)
+    short = A.dtype == "uint16"
+    a, b, gemm = real(alpha), real(beta), getattr(library, "cublasGemmEx" if short else name)
+    stored, result, how = ((BFLOAT16,), (FLOAT32,), (SUMS_IN_FLOAT32, USUAL)) if short else ((), (), ())
     factors = [part for X in (B, A) for part in (ctypes.c_void_p(pointer(X)), *stored, X.shape[1])]     # B' A', as in time_product
     arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(a), *factors, ctypes.byref(b), ctypes.c_void_p(pointer(C)), *result, N, *how)
 
