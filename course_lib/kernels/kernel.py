@@ -268,23 +268,21 @@ class Kernel(Configurable):
             found += itertools.islice((p for p in tried if not self.problems(**p)), 1)
         return tuple(found)
 
-    def refuse(self, cc: tuple[int, int], name: str = "") -> None:
-        """Raise a `CourseError` when a device of this compute capability, or of that `name`, cannot run the kernel.
+    def runs_on(self, cc: tuple[int, int]) -> bool:
+        """Return whether a device of this compute capability can run the kernel; the products of warpgroups are those of 9.0 alone."""
+        return tuple(cc) == self.needs if self.boxes else tuple(cc) >= self.needs
 
-        >>> from course_lib.kernels import get
-        >>> get("sgemm_mma").refuse((9, 0))
-        """
-        if self.boxes and tuple(cc) != self.needs:
-            raise CourseError(f"{self.name} needs the products of warpgroups, which compute capability 9.0 alone has, but "
-                              f"{name or 'this device'} has {cc[0]}.{cc[1]}: choose such a device, or another kernel",
-                              kernel=self.name, needs=self.needs, cc=tuple(cc))
-        if tuple(cc) < self.needs:
-            wanted = "asynchronous copies"
-            if self.tensor_cores:
-                wanted = f"tensor cores that take {FORMATS[self.inputs] if self.inputs else self.dtype}"
-            raise CourseError(
-                f"{self.name} needs {wanted}, from compute capability {self.needs[0]}.{self.needs[1]} on, but {name or 'this device'} has "
-                f"{cc[0]}.{cc[1]}: choose a newer device, or a kernel without {wanted}", kernel=self.name, needs=self.needs, cc=tuple(cc))
+    def refuse(self, cc: tuple[int, int], name: str = "") -> None:
+        """Raise a `CourseError` when a device of this compute capability, or of that `name`, cannot run the kernel."""
+        if self.runs_on(cc):
+            return
+        wanted, where, choose = "asynchronous copies", f"from compute capability {self.needs[0]}.{self.needs[1]} on", "a newer"
+        if self.boxes:
+            wanted, where, choose = "the products of warpgroups", "which compute capability 9.0 alone has", "such a"
+        elif self.tensor_cores:
+            wanted = f"tensor cores that take {FORMATS[self.inputs] if self.inputs else self.dtype}"
+        raise CourseError(f"{self.name} needs {wanted}, {where}, but {name or 'this device'} has {cc[0]}.{cc[1]}: choose {choose} device, "
+                          f"or a kernel without {wanted}", kernel=self.name, needs=self.needs, cc=tuple(cc))
 
 
 def find_named(name: Any, catalog: Mapping[str, Named]) -> Named | None:

@@ -80,6 +80,7 @@ def test_other_devices_are_refused(name):
     with pytest.raises(CourseError, match=r"alone has, but B200 has 10\.0"):
         get(name).refuse((10, 0), "B200")
     get(name).refuse(device("H200").cc)
+    assert [get(name).runs_on(cc) for cc in ((8, 0), (9, 0), (10, 0))] == [False, True, False]
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, np.finfo(np.float32).max])
