@@ -107,20 +107,10 @@ def _add_recording(benchmarks: Any) -> None:
 
 def run(wanted: argparse.Namespace) -> int:
     """Carry out one of these commands; return its exit status."""
-    if wanted.benchmark == "train":
-        return training.main(wanted)
-    if wanted.benchmark == "race":
-        return _race(wanted)
-    if wanted.benchmark == "tune":
-        return _tune(wanted)
-    if wanted.benchmark == "shapes":
-        return _shapes(wanted)
-    if wanted.benchmark == "sharing":
-        return _sharing(wanted)
-    if wanted.benchmark == "stages":
-        return _stages(wanted)
-    if wanted.benchmark == "pipeline":
-        return _pipeline(wanted)
+    own = {"train": training.main, "race": _race, "tune": _tune, "shapes": _shapes, "sharing": _sharing, "stages": _stages,
+           "pipeline": _pipeline}
+    if wanted.benchmark in own:
+        return own[wanted.benchmark](wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
