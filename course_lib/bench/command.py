@@ -138,7 +138,8 @@ def _race(wanted: argparse.Namespace) -> int:
         found = race.race(wanted_heats, say=say, chosen=wanted.chosen, judged=judged)
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
-    print(f"{race.table(found.rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
+    rows = [row | {"dtype": row["kernel"]} for row in found.rows] if wanted.warpgroups else found.rows     # two kernels can be of one type
+    print(f"{race.table(rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
     return int(any(row["wrong"] for row in found.rows))
 
 

@@ -84,8 +84,9 @@ def test_the_command_runs_both_and_keeps_the_readings(calls, monkeypatch, tmp_pa
     rows, printed = json.loads(out.read_text())["rows"], capsys.readouterr().out
     assert [(row["dtype"], row["kernel"], row["N"]) for row in rows] == [
         (discipline, name, 64) for discipline, kernels in warpgroups.DISCIPLINES.items() for name in kernels]
-    assert "bfloat16 squares                 0.500 of cuBLAS's speed over 1" in printed
-    assert "three parts squares" in printed
+    assert "sbgemm_tma squares               0.500 of cuBLAS's speed over 1" in printed
+    assert "sgemm_parts squares" in printed
+    assert "three parts    64 ×    64 ×    64" in printed
     assert "error" in printed
     assert "race --warpgroups; cuBLAS 13.1.0" in printed
 
