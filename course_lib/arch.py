@@ -247,12 +247,3 @@ def device(name: str) -> Device:
         if known.name.lower() == str(name).lower():
             return known
     raise CourseError(f"There is no device {name!r} in the table. Choose one of: {', '.join(DEVICES)}.", name=name)
-
-
-def with_features(arch: str, source: str) -> str:
-    """Return the architecture for a text: with an "a" behind it where the text has instructions that only this very architecture has.
-
-    >>> with_features("sm_90", 'asm("wgmma.fence.sync.aligned;");'), with_features("sm_90", "C[i] = 0;"), with_features("sm_80", "wgmma.")
-    ('sm_90a', 'sm_90', 'sm_80')
-    """
-    return f"{arch}a" if arch == "sm_90" and re.search(r"\b(wgmma|setmaxnreg)\.", source) else arch

@@ -109,7 +109,7 @@ def catalog_requests(names: Sequence[str] | None = None) -> Iterator[Any]:
         yield Request(kernel.source, kernel.file_name, ARCH)
         for values in _recorded(kernel):
             yield Request(kernel.source, kernel.file_name, ARCH, tuple(define_options(kernel.defines(**values))))
-        for number in (n for n in others if n >= 10 * kernel.needs[0] + kernel.needs[1]):
+        for number in (n for n in others if kernel.runs_on((n // 10, n % 10))):
             yield Request(kernel.source, kernel.file_name, f"sm_{number}", tuple(define_options(kernel.defines())))
 
 

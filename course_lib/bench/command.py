@@ -5,10 +5,11 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from course_lib.bench import pipeline, plans, race, recording, shapes, sharing, stages, training, tried, tune
+from course_lib.bench import pipeline, plans, race, recording, shapes, sharing, stages, training, tried, tune, warpgroups
 from course_lib.bench.sweep import Sweep, sweep
 from course_lib.bench.tasks import L2_STATES, Task
 from course_lib.bench.tuned import TUNED_SIZES
@@ -19,6 +20,7 @@ from course_lib.gpu.timing import seconds
 from course_lib.run.launch import choose_backend
 
 MOST_ROWS = 40
+say = partial(print, flush=True)
 STOPPED = 130       # exit status after Ctrl-C
 EXECUTED = "smsp__inst_executed.sum"
 PLANS = {
@@ -58,6 +60,7 @@ def add_parsers(benchmarks: Any) -> None:
     fastest.add_argument("--held-out", type=int, metavar="SEED", help="products that a seed draws and the table of choices does not have: "
                          "what is chosen against the fastest of all, and against cuBLAS")
     fastest.add_argument("--count", type=int, default=shapes.HELD_OUT, help="how many of those, for each element type")
+    fastest.add_argument("--warpgroups", action="store_true", help="bfloat16, and float32 as three bfloat16, by kernels of warpgroups")
     fastest.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
     shared = benchmarks.add_parser("sharing", help="one kernel, its work shared out in tiles, split along K, and evenly; and its mistakes")
     shared.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
@@ -105,24 +108,14 @@ def _add_recording(benchmarks: Any) -> None:
 
 def run(wanted: argparse.Namespace) -> int:
     """Carry out one of these commands; return its exit status."""
-    if wanted.benchmark == "train":
-        return training.main(wanted)
-    if wanted.benchmark == "race":
-        return _race(wanted)
-    if wanted.benchmark == "tune":
-        return _tune(wanted)
-    if wanted.benchmark == "shapes":
-        return _shapes(wanted)
-    if wanted.benchmark == "sharing":
-        return _sharing(wanted)
-    if wanted.benchmark == "stages":
-        return _stages(wanted)
-    if wanted.benchmark == "pipeline":
-        return _pipeline(wanted)
+    own = {"train": training.main, "race": _race, "tune": _tune, "shapes": _shapes, "sharing": _sharing, "stages": _stages,
+           "pipeline": _pipeline}
+    if wanted.benchmark in own:
+        return own[wanted.benchmark](wanted)
     if wanted.benchmark == "record":
         print(recording.conditions(), flush=True)
         left = recording.record(wanted.out, resume=wanted.resume, budget_s=wanted.budget, deadline_s=wanted.deadline,
-                                say=lambda text: print(text, flush=True), groups=recording.chosen(wanted.only, wanted.budget))
+                                say=say, groups=recording.chosen(wanted.only, wanted.budget))
         print(f"{left} measurements are left: --resume goes on" if left else "all is recorded")
         return 0
     if wanted.benchmark == "keep":
@@ -138,12 +131,16 @@ def _race(wanted: argparse.Namespace) -> int:
     """Run the race, print its table, keep its readings; the status is 1 when an answer was wrong."""
     choose_backend("gpu")
     judged = wanted.held_out is not None
-    wanted_heats = (shapes.held_out(wanted.held_out, wanted.count, wanted.dtypes) if judged
-                    else race.heats(wanted.sizes or TUNED_SIZES, wanted.dtypes, others=not wanted.sizes))
-    found = race.race(wanted_heats, say=lambda text: print(text, flush=True), chosen=wanted.chosen, judged=judged)
+    if wanted.warpgroups:
+        found = warpgroups.race(wanted.sizes or warpgroups.SIZES, say)
+    else:
+        wanted_heats = (shapes.held_out(wanted.held_out, wanted.count, wanted.dtypes) if judged
+                        else race.heats(wanted.sizes or TUNED_SIZES, wanted.dtypes, others=not wanted.sizes))
+        found = race.race(wanted_heats, say=say, chosen=wanted.chosen, judged=judged)
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
-    print(f"{race.table(found.rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
+    rows = [row | {"dtype": row["kernel"]} for row in found.rows] if wanted.warpgroups else found.rows     # two kernels can be of one type
+    print(f"{race.table(rows)}\n{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
     return int(any(row["wrong"] for row in found.rows))
 
 
@@ -161,7 +158,7 @@ def _tune(wanted: argparse.Namespace) -> int:
 def _shapes(wanted: argparse.Namespace) -> int:
     """Try all tiles for many shapes and keep the readings; the status is 1 when an answer was wrong."""
     choose_backend("gpu")
-    found = tried.try_all(tried.wanted(wanted.seed, wanted.held_out, wanted.dtypes), say=lambda text: print(text, flush=True))
+    found = tried.try_all(tried.wanted(wanted.seed, wanted.held_out, wanted.dtypes), say=say)
     wanted.out.write_text(dumps(found), encoding="utf-8")
     return int(any(row.get("wrong") for row in found.rows))
 
@@ -169,7 +166,7 @@ def _shapes(wanted: argparse.Namespace) -> int:
 def _sharing(wanted: argparse.Namespace) -> int:
     """Measure how the work can be shared out, keep the readings; the status is 1 when a right kernel's answer was wrong."""
     choose_backend("gpu")
-    found = sharing.record(say=lambda text: print(text, flush=True))
+    found = sharing.record(say=say)
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     return int(any(row["wrong"] for row in found.rows if row["kind"] == "time"))
@@ -178,7 +175,7 @@ def _sharing(wanted: argparse.Namespace) -> int:
 def _stages(wanted: argparse.Namespace) -> int:
     """Measure lesson 17's kernels and keep the readings; the status is 1 when an answer was wrong."""
     choose_backend("gpu")
-    found = stages.record(say=lambda text: print(text, flush=True), sizes=wanted.sizes or stages.SIZES)
+    found = stages.record(say=say, sizes=wanted.sizes or stages.SIZES)
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     print(f"{found.device}, driver {found.driver}, {found.date}; {found.made_by}")
@@ -189,7 +186,7 @@ def _pipeline(wanted: argparse.Namespace) -> int:
     """Measure what a step of lesson 17's kernel waits for and keep the readings; the status is 1 when an answer was wrong."""
     choose_backend("gpu")
     reader = wanted.reader.read_text(encoding="utf-8") if wanted.reader else ""
-    found = pipeline.record(say=lambda text: print(text, flush=True), reader=reader)
+    found = pipeline.record(say=say, reader=reader)
     if wanted.out:
         wanted.out.write_text(dumps(found), encoding="utf-8")
     return int(any(row["wrong"] for row in found.rows))

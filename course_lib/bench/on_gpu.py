@@ -12,9 +12,12 @@ from course_lib.bench.tasks import Task
 from course_lib.errors import CourseError
 from course_lib.gpu import Timing
 from course_lib.kernels import Kernel, get
-from course_lib.model.number_formats import to_bf16
+from course_lib.kernels.kernel import ceil_div
+from course_lib.model.number_formats import bf16_parts, round_to, to_bf16
 from course_lib.run.accuracy import Mismatch, mismatch, tolerance
 from course_lib.run.copies import needed
+from course_lib.run.inputs import PAIRS, WHOLE_ROWS, factor_map
+from course_lib.run.product import OUTPUT_WITH_MAPS
 from course_lib.run.types import Array
 from course_lib.toolchain.compiled import Compiled
 
@@ -68,13 +71,16 @@ class ProductInputs:
     """A and B of one size on the GPU, and the product in float64 with the size of its terms, once somebody asks.
 
     Small ones are multiplied by NumPy on the CPU. Large ones by the library in float64 on the GPU, and that is itself held to
-    A (B X) for a few random columns X, which another routine of the library computes in another order.
+    A (B X) for a few random columns X, which another routine of the library computes in another order. `rounded` names the format of
+    `round_to` to which A and B are rounded before, "" for none.
     """
 
-    def __init__(self, M: int, N: int, K: int, dtype: str) -> None:
+    def __init__(self, M: int, N: int, K: int, dtype: str, rounded: str = "") -> None:
         rng = np.random.default_rng(M + N + K)
         self.K, self.dtype, self.small = K, np.dtype(dtype), M * N * K <= SMALL
         A, B = (rng.standard_normal(shape, self.dtype) for shape in ((M, K), (K, N)))
+        if rounded:
+            A, B = round_to(A, rounded), round_to(B, rounded)
         self.A, self.B = gpu.to_device(A), gpu.to_device(B)
         self.host = (A, B) if self.small else None
         self._exact: tuple[Array, Array] | None = None
@@ -124,15 +130,27 @@ def _product(task: Task, kernel: Kernel) -> Prepared:
     A, B = (x.T.copy() if transpose else x for x, transpose in zip((there.A, there.B), transposed, strict=True))
     C = _empty(*((N, M) if kernel.layout == "column" else (M, N)), task.dtype)
     if kernel.stored:
-        A, B = (gpu.to_device(to_bf16(gpu.to_host(x))) for x in (A, B))
+        A, B = (_as_stored(x, kernel) for x in (A, B))
     lda, ldb, ldc = (np.int32(x.shape[1]) for x in (A, B, C))
     real = np.dtype(task.dtype).type
+    if kernel.boxes:
+        C = _empty(M, ceil_div(N, PAIRS) * PAIRS, task.dtype)
+        maps = (factor_map(x, box) for x, box in zip((A, B), kernel.boxes, strict=True))
+        return ([np.int32(M), np.int32(N), np.int32(K), real(1), *maps, real(0), C, np.int32(C.shape[1])], OUTPUT_WITH_MAPS, None, (M, N),
+                lambda C: there.check(C[:, :N], kernel.inputs))
     if task.kind == "multiply":
         arguments, output = [np.int32(M), np.int32(N), np.int32(K), A, lda, B, ldb, C, ldc], 7
     else:
         arguments, output = [np.int32(M), np.int32(N), np.int32(K), real(1), A, lda, B, ldb, real(0), C, ldc], 9
     arguments += [gpu.to_device(np.zeros(count, dtype)) for dtype, count in kernel.workspace(**task.parameters)]
     return arguments, output, None, (M, N), lambda C: there.check(C.T if kernel.layout == "column" else C, kernel.inputs)
+
+
+def _as_stored(values: Array, kernel: Kernel) -> Array:
+    """Return a matrix on the GPU in the format in which a kernel wants it; rows begin at multiples of 16 bytes where a tensor map asks."""
+    found = (to_bf16 if kernel.stored == "bf16" else bf16_parts)(gpu.to_host(values))
+    more = -found.shape[-1] % WHOLE_ROWS if kernel.boxes else 0
+    return gpu.to_device(np.pad(found, [(0, 0)] * (found.ndim - 1) + [(0, more)]))[..., :values.shape[1]]
 
 
 def _moved(task: Task, kernel: Kernel) -> Prepared:

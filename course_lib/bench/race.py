@@ -210,9 +210,14 @@ def race(wanted: Iterable[Heat], say: Callable[[str], object] = print, chosen: b
     for heat in tqdm(all_heats, unit=" products", leave=False):
         rows.append(run_heat(heat, multiprocessors, chosen, judged))
         say(line(rows[-1]))
-    nvrtc = ".".join(map(str, toolchain.nvrtc_version()))
-    options = " --held-out" if judged else " --chosen" if chosen else ""
-    made_by = f"python -m course_lib.bench race{options}; cuBLAS {library_version()}, NVRTC {nvrtc}; {clocks()}"
+    return made(rows, "--held-out" if judged else "--chosen" if chosen else "")
+
+
+def made(rows: Sequence[dict[str, Any]], options: str) -> Readings:
+    """Return the readings of a race that has just ended; `options`: those of its command."""
+    status, nvrtc = gpu.probe(), ".".join(map(str, toolchain.nvrtc_version()))
+    command = f"python -m course_lib.bench race {options}".strip()
+    made_by = f"{command}; cuBLAS {library_version()}, NVRTC {nvrtc}; {clocks()}"
     sources = {row["kernel"]: fingerprint_of(get(row["kernel"])) for row in rows}
     return Readings(str(status.name), str(status.driver), datetime.date.today().isoformat(), made_by, tuple(rows), sources)
 

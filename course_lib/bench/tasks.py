@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.data import Record
 from course_lib.errors import CourseError
@@ -76,7 +74,7 @@ class Task:
     def bytes(self) -> int:
         """Return the bytes that must be read and written at least: every operand once, the result once."""
         M, N, K, size = self.M, self.N, self.K, SIZES[self.dtype]
-        factor = np.dtype(KERNELS[self.kernel].factor_dtype).itemsize if self.kernel in KERNELS else size
+        factor = KERNELS[self.kernel].factor_bytes if self.kernel in KERNELS else size
         product = factor * (M * K + K * N) + size * M * N
         return {"product": product, "multiply": product, "sum": 2 * size * M * N, "transpose": 2 * size * M * N,
                 "copy": 2 * size * M * N, "gather": 2 * size * N,

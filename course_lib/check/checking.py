@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import simt, toolchain
-from course_lib.arch import with_features
 from course_lib.check import reports
 from course_lib.check.counters import notes
 from course_lib.check.finding import Finding
@@ -106,13 +105,13 @@ class _Check:
 
     def __init__(self, kernel: Kernel, values: dict[str, int], title: str, seed: int, task: CheckTask) -> None:
         self.kernel, self.values, self.title, self.source, self.task = kernel, values, title, kernel.source, task
-        self.lines, self.arch = self.source.split("\n"), with_features("sm_90", self.source)
+        self.lines = self.source.split("\n")
         self.trials = Trials(task.operation, self._launch, task.tile, self.lines, seed)
 
     def report(self) -> CheckReport:
         """Compile, run on all inputs, read the counters."""
         try:
-            compiled = compile_cuda(self.source, name=self.kernel.name, arch=self.arch, defines=self.kernel.defines(**self.values))
+            compiled = compile_cuda(self.source, name=self.kernel.name, defines=self.kernel.defines(**self.values))
         except CompileError as error:
             return _ended(self.title, self.source, reports.of_compiler(error))
         resources = toolchain.resources(compiled)[self.kernel.entry]
@@ -141,7 +140,7 @@ class _Check:
     def _launch(self, trial: Any, racecheck: bool = True, **options: Any) -> simt.Report:
         case = trial.case
         return simt.launch(self.source, self.kernel.entry, self._grid(case), self.kernel.block(**self.values), trial.args,
-                           defines=self.kernel.defines(**self.values), arch=self.arch,
+                           defines=self.kernel.defines(**self.values),
                            racecheck=racecheck, max_steps=MAX_STEPS, strict_barriers=True, **options)
 
     def _with_place(self, finding: Finding) -> Finding:

@@ -45,8 +45,8 @@ def task_of(kernel: Kernel, values: dict[str, int], *, whole_tiles: bool = False
                     lambda case: (case.rows, case.cols, 1), "out", lambda case: case.rows + case.pad, reuses=False)
     plain = (kernel.kind, kernel.layout) == ("product", "row") and not values.get("TRANSA") and not values.get("TRANSB")
     if not plain or kernel.stored or kernel.dynamic_of(values):
-        raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C, row-major, are, and those "
-                          "that transpose a matrix", kernel=kernel.name)
+        raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C with row-major matrices of one type, "
+                          "and without shared memory asked for at launch, are, and those that transpose a matrix", kernel=kernel.name)
     cases = products.whole_tile_cases if whole_tiles else products.all_cases
     return CheckTask(Sgemm(inputs=kernel.inputs, dtype=kernel.dtype), cases, products.gate_case,
                      tile_of(kernel, values), lambda case: (case.M, case.N, case.K), "C", lambda case: case.N + case.pad)

@@ -11,6 +11,7 @@ from course_lib.gpu.timing import Timing, time_call
 
 NAMES = {"win32": ("cublas64_13.dll", "cublas64_12.dll")}.get(sys.platform, ("libcublas.so.13", "libcublas.so.12", "libcublas.so"))
 GEMM = {"float32": ("cublasSgemm_v2", ctypes.c_float), "float64": ("cublasDgemm_v2", ctypes.c_double)}
+BFLOAT16, FLOAT32, SUMS_IN_FLOAT32, USUAL = 14, 0, 68, -1      # CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT
 NOT_TRANSPOSED, TRANSPOSED = 0, 1
 
 
@@ -56,14 +57,17 @@ def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: 
     ----------
     A, B, C : float32 or float64 CuPy arrays
         Without padding, as they are stored: A is (K, M) when transposed[0], B is (N, K) when transposed[1]; C is (M, N).
+        A and B of uint16 are the bits of bfloat16; C is float32 then (`cublasGemmEx`).
     pointer
         Gives an array's address.
     """
     (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if transposed[0] else 1], _cublas(), GEMM[C.dtype.name]
     ops = [TRANSPOSED if transpose else NOT_TRANSPOSED for transpose in transposed]
-    factors = [part for X in (B, A) for part in (ctypes.c_void_p(pointer(X)), X.shape[1])]     # B' A', as in time_product
-    a, b, gemm = real(alpha), real(beta), getattr(library, name)
-    arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(a), *factors, ctypes.byref(b), ctypes.c_void_p(pointer(C)), N)
+    short = A.dtype == "uint16"
+    a, b, gemm = real(alpha), real(beta), getattr(library, "cublasGemmEx" if short else name)
+    stored, result, how = ((BFLOAT16,), (FLOAT32,), (SUMS_IN_FLOAT32, USUAL)) if short else ((), (), ())
+    factors = [part for X in (B, A) for part in (ctypes.c_void_p(pointer(X)), *stored, X.shape[1])]     # B' A', as in time_product
+    arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(a), *factors, ctypes.byref(b), ctypes.c_void_p(pointer(C)), *result, N, *how)
 
     def call():
         _use_stream(stream)

@@ -1,4 +1,7 @@
-"""Products of matrices stored as bfloat16, summed in float32: a tile at a time, several tiles on their way, and by warpgroups."""
+"""Products of matrices stored as bfloat16, summed in float32: a tile at a time, several tiles on their way, and by warpgroups.
+
+And the split of float32 into three bfloat16, with which they multiply float32.
+"""
 
 from collections.abc import Iterator
 
@@ -88,3 +91,7 @@ def kernels() -> Iterator[Kernel]:
                       lambda BN: 2 * 64 * (128 + BN), (wide, stages_of(4)), inputs="bf16", stored="bf16")
     yield _warpgroups("sgemm_parts", "float32's accuracy: six products of three bfloat16 each, by warpgroups", 128,
                       lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, inputs="bf16x3 by 64", stored="bf16x3")
+    yield Kernel(
+        "split_parts", FOLDER / "split_parts.cu", "split_parts", idea="every float as three bfloat16, in a pass of its own", lesson="",
+        kind="split", parameters=(Parameter("threads", "threads of a block", 256, choices=(128, 256)),), rules=(), passes=(),
+        block_of=lambda p: (p["threads"], 1, 1), grid_of=lambda rows, cols, p: (ceil_div(rows * ceil_div(cols, 4), p["threads"]), 1, 1))

@@ -14,7 +14,7 @@ from course_lib.kernels.parameters import Parameter, Rule, check_grid
 FOLDER = Path(__file__).parent
 Named = TypeVar("Named")
 REALS = {"float32": "float", "float64": "double"}
-STORED = {"": "", "bf16": "uint16", "bf16x3": "uint16"}        # NumPy type of A's and B's elements by `Kernel.stored`; "": `Kernel.dtype`
+STORED = {"bf16": 2, "bf16x3": 6}        # bytes of an element of A and B, by `Kernel.stored`
 FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16", "bf16x3 by 64": "bfloat16"}     # by `Kernel.inputs`
 
 
@@ -107,7 +107,8 @@ class Kernel(Configurable):
         of A, and of B. Rows of a box have 128 bytes, which are swizzled.
     kind
         What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C),
-        "vectors" (one matrix times many vectors), "gather" (a strided copy), or "micro" (a microbenchmark: readings of the clock).
+        "vectors" (one matrix times many vectors), "gather" (a strided copy), "split" (float32 into three bfloat16), or "micro" (a
+        microbenchmark: readings of the clock).
     layout
         "row": elements of a row are neighbours; "column": elements of a column are.
     sizes_of
@@ -179,14 +180,14 @@ class Kernel(Configurable):
         return self.path.name if self.path else f"{self.name}.cu"
 
     @property
-    def factor_dtype(self) -> str:
-        """Return NumPy's type of the elements of A and B.
+    def factor_bytes(self) -> int:
+        """Return the bytes of an element of A or B.
 
         >>> from course_lib.kernels import get
-        >>> get("sgemm_bf16").factor_dtype, get("sbgemm_mma").factor_dtype
-        ('float32', 'uint16')
+        >>> [get(name).factor_bytes for name in ("sgemm_bf16", "sbgemm_mma", "sgemm_parts")]
+        [4, 2, 6]
         """
-        return STORED[self.stored] or self.dtype
+        return STORED.get(self.stored) or (8 if self.dtype == "float64" else 4)
 
     @property
     def tensor_cores(self) -> bool:
@@ -267,19 +268,21 @@ class Kernel(Configurable):
             found += itertools.islice((p for p in tried if not self.problems(**p)), 1)
         return tuple(found)
 
-    def refuse(self, cc: tuple[int, int], name: str = "") -> None:
-        """Raise a `CourseError` when a device of this compute capability, or of that `name`, cannot run the kernel.
+    def runs_on(self, cc: tuple[int, int]) -> bool:
+        """Return whether a device of this compute capability can run the kernel; the products of warpgroups are those of 9.0 alone."""
+        return tuple(cc) == self.needs if self.boxes else tuple(cc) >= self.needs
 
-        >>> from course_lib.kernels import get
-        >>> get("sgemm_mma").refuse((9, 0))
-        """
-        if tuple(cc) < self.needs:
-            wanted = "asynchronous copies"
-            if self.tensor_cores:
-                wanted = f"tensor cores that take {FORMATS[self.inputs] if self.inputs else self.dtype}"
-            raise CourseError(
-                f"{self.name} needs {wanted}, from compute capability {self.needs[0]}.{self.needs[1]} on, but {name or 'this device'} has "
-                f"{cc[0]}.{cc[1]}: choose a newer device, or a kernel without {wanted}", kernel=self.name, needs=self.needs, cc=tuple(cc))
+    def refuse(self, cc: tuple[int, int], name: str = "") -> None:
+        """Raise a `CourseError` when a device of this compute capability, or of that `name`, cannot run the kernel."""
+        if self.runs_on(cc):
+            return
+        wanted, where, choose = "asynchronous copies", f"from compute capability {self.needs[0]}.{self.needs[1]} on", "a newer"
+        if self.boxes:
+            wanted, where, choose = "the products of warpgroups", "which compute capability 9.0 alone has", "such a"
+        elif self.tensor_cores:
+            wanted = f"tensor cores that take {FORMATS[self.inputs] if self.inputs else self.dtype}"
+        raise CourseError(f"{self.name} needs {wanted}, {where}, but {name or 'this device'} has {cc[0]}.{cc[1]}: choose {choose} device, "
+                          f"or a kernel without {wanted}", kernel=self.name, needs=self.needs, cc=tuple(cc))
 
 
 def find_named(name: Any, catalog: Mapping[str, Named]) -> Named | None:

@@ -6,7 +6,7 @@
 // Shared    6 * BK * (BM + BN) * STAGES bytes per block, dynamic, from a multiple of 1024 on
 // Maps      A: boxes of 3 x BM x 64, B: boxes of 3 x 64 x 64; both with a swizzle of 128 bytes
 // Strides   ldc: elements from one row of C to the next, even; those of A and B are in their maps, multiples of 8
-// Edges     any M, N, K below 2^31 elements a matrix; compile for sm_90a
+// Edges     any M, N, K below 2^31 elements a matrix; parts below 2^-133 are lost, an infinity in A or B can make NaN; compile for sm_90a
 // Lesson    none yet      Next  none yet
 #ifndef STAGES        // the launcher passes both with -D, or none
 #define STAGES 2
@@ -23,22 +23,9 @@
 static_assert(STAGES >= 2, "one stage is used while another is filled");
 static_assert(STAGES * (A_BYTES + B_BYTES) <= 226 * 1024, "a block can ask for 227 KiB of shared memory, and its barriers need some");
 
+#include "bands.cuh"
 #include "tma.cuh"
 #include "wgmma.cuh"
-
-struct Tile { int row, col; };
-__device__ __forceinline__ Tile tile_of(int n, int rows, int cols) {
-    const int band = n / (GROUP * cols), height = min(GROUP, rows - band * GROUP), within = n - band * GROUP * cols;
-    return {band * GROUP + within % height, within / height};
-}
-
-// p[0] = x + beta * p[0], and the same with y of the neighbour when it is inside; C is not read when beta is 0.
-__device__ __forceinline__ void put(float* p, float x, float y, float beta, bool both) {
-    if (both) {
-        if (beta != 0) x += beta * p[0], y += beta * p[1];
-        *reinterpret_cast<float2*>(p) = {x, y};
-    } else *p = beta == 0 ? x : x + beta * *p;
-}
 
 extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), 1)
 sgemm_parts(int M, int N, int K, float alpha, const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,

@@ -114,7 +114,10 @@ def from_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
 def bf16_parts(x: ArrayLike) -> NDArray[np.uint16]:
     """Return the bits of three bfloat16 whose sum is x, as `parts` finds them, along a first axis of three.
 
-    An infinity or a NaN stands in the first part, and the others are 0.
+    An infinity or a NaN stands in the first part, and the others are 0. The kernel `split_parts` gives the same bits.
+
+    A product by parts is not float32's everywhere. What lies below 2^-133, bfloat16's least number, is lost: numbers from 2^-106 on
+    have no bits there. And an infinity times a part that is 0, or has the other sign, makes NaN where float32 has an infinity.
 
     >>> bf16_parts([1.0, np.inf]).tolist()
     [[16256, 32640], [0, 0], [0, 0]]
@@ -127,7 +130,7 @@ def bf16_parts(x: ArrayLike) -> NDArray[np.uint16]:
 def parts(x: ArrayLike, count: int = 3, cut: bool = False) -> tuple[NDArray[np.float32], ...]:
     """Split a float32 into a sum of bfloat16: each part is what the parts before it leave, rounded.
 
-    Three parts are exact for numbers from 2**-106 to 2**127: they have 8 bits each, float32 has 24.
+    Three parts are exact for numbers from 2**-106 on: they have 8 bits each, float32 has 24. What would be rounded to infinity is cut.
 
     >>> [float(part) for part in parts(np.float32(1 / 3))]
     [0.333984375, -0.000652313232421875, 1.2814998626708984e-06]
@@ -136,7 +139,8 @@ def parts(x: ArrayLike, count: int = 3, cut: bool = False) -> tuple[NDArray[np.f
     """
     rest, found = np.asarray(x, np.float32), []
     for _ in range(count):
-        found.append(round_to(rest, "bf16", cut))
+        rounded = round_to(rest, "bf16", cut)
+        found.append(np.where(np.isinf(rounded), round_to(rest, "bf16", cut=True), rounded))
         rest = rest - found[-1]
     return tuple(found)
 

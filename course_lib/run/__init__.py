@@ -25,7 +25,7 @@ from course_lib.run.operands import KernelReads, kernel_reads, loop_reads
 from course_lib.run.product import resolve, run
 from course_lib.run.reads_ahead import ReadAhead, reads_ahead
 from course_lib.run.result import LaunchResult, RunResult, counter_name, line_table, per_line
-from course_lib.run.steps import StepResult, run_multiply, run_sum, run_transpose, run_unfused
+from course_lib.run.steps import StepResult, run_multiply, run_split, run_sum, run_transpose, run_unfused
 from course_lib.run.vectors import VectorsResult, run_vectors
 
 __all__ = [
@@ -34,6 +34,6 @@ __all__ = [
     "VectorsResult", "bound_of", "build_cpu", "choose", "choose_backend", "compile_ahead", "compile_offered",
     "copies_under_way", "count_lines", "counter_name", "cpu_peak", "execute", "footprint", "from_bf16", "kernel_reads", "limits_of",
     "line_table", "loop_reads", "matches", "max_error", "mismatch", "offer", "one_block", "per_line", "pipeline_steps", "reads_ahead",
-    "reference", "resolve", "resolve_cpu", "run", "run_chosen", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_sum",
-    "run_transpose", "run_unfused", "run_vectors", "stages_in_flight", "to_bf16", "tolerance", "translate_ahead", "work_of",
+    "reference", "resolve", "resolve_cpu", "run", "run_chosen", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_split",
+    "run_sum", "run_transpose", "run_unfused", "run_vectors", "stages_in_flight", "to_bf16", "tolerance", "translate_ahead", "work_of",
 ]

@@ -64,7 +64,7 @@ def _tensor_work(result: RunResult) -> Work:
     blocks, step = math.prod(result.grid), toolchain.tensor_step(result.kernel, **p)
     warps, requests = blocks * math.prod(result.block) // 32, {kind: result.count("requests", kind) for kind in ("load", "store")}
     steps, number = warps * -(-result.K // p["BK"]), result.kernel.inputs.removesuffix("x3")
-    near, far = product_sectors(*tile_of(result), result.M, result.N, result.K, factor_bytes=np.dtype(result.kernel.factor_dtype).itemsize)
+    near, far = product_sectors(*tile_of(result), result.M, result.N, result.K, factor_bytes=result.kernel.factor_bytes)
     return Work(
         blocks, 0.0, steps * step.instructions, sum(result.count("wavefronts", k) for k in requests),
         sum(result.count("sectors", k) for k in requests), _l1_wavefronts(result, requests), near, far,

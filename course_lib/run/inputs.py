@@ -52,7 +52,7 @@ class Matrix:
 
     def map(self, buffer: np.ndarray, box: tuple[int, int]) -> TensorMap:
         """Return the tensor map of a buffer of bfloat16 laid out like this one; a box is taken of all parts."""
-        return TensorMap(self.view(buffer), ((self.parts,) if self.parts > 1 else ()) + box, swizzle=128, promotion=128, element="bf16")
+        return factor_map(self.view(buffer), box)
 
     def stray(self, buffer: np.ndarray) -> int:
         """Count the elements between the rows that are no longer NaN."""
@@ -153,6 +153,11 @@ def by_columns(array: Array) -> Array:
     across, along = array.strides
     fits = (rows == 1 or across == array.itemsize) and (cols == 1 or along >= rows * array.itemsize) and (rows > 1 or cols > 1)
     return array if fits else array.copy(order="F")
+
+
+def factor_map(array: Array, box: tuple[int, int]) -> TensorMap:
+    """Return the tensor map of a matrix of bfloat16 on either side, or of several along a first axis, whose boxes are taken together."""
+    return TensorMap(array, (*array.shape[:-2], *box), swizzle=128, promotion=128, element="bf16")
 
 
 def check_array(name: str, array: Array, dtype: np.dtype) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import gpu, simt, toolchain
-from course_lib.arch import DEFAULT_DEVICE, DEVICES, Device, device, with_features
+from course_lib.arch import DEFAULT_DEVICE, DEVICES, Device, device
 from course_lib.errors import CourseError
 from course_lib.gpu import Timing
 from course_lib.gpu.status import GpuStatus
@@ -73,8 +73,7 @@ def execute(job: KernelLaunch, *, backend: str | None = None, racecheck: bool = 
     where = choose_backend(backend)
     target = _target(device, where)
     job.kernel.refuse(target.device.cc, target.device.name)
-    arch = with_features(target.arch, job.kernel.source)
-    compiled = _compile(job, arch)
+    compiled = _compile(job, target.arch)
     resources = _resources(compiled, job.kernel)
     fits = _fits(job, resources, target.device)
     report, time = None, None
@@ -82,7 +81,7 @@ def execute(job: KernelLaunch, *, backend: str | None = None, racecheck: bool = 
     # The simulator goes first, also with a GPU: it stops a kernel that would leave its arrays or never end.
     if where == "sim" or counters or racecheck or trace:
         with shown(progress) as report_progress:
-            report, outputs = _simulate(job, arch, racecheck=racecheck, trace=trace, warp_order=warp_order,
+            report, outputs = _simulate(job, target.arch, racecheck=racecheck, trace=trace, warp_order=warp_order,
                                         progress=report_progress)
     if where == "gpu":
         time, outputs = _measure(job, compiled)

@@ -1,4 +1,4 @@
-"""Kernels that are a step of a product: transposition, bare multiplication, sum; and Wong's unfused product made of them."""
+"""Kernels that are a step of a product: transposition, bare multiplication, sum, split; and Wong's unfused product made of them."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
 from course_lib.kernels import Kernel, get
-from course_lib.run.inputs import Matrix, check_array, matrix, number
+from course_lib.kernels.kernel import ceil_div
+from course_lib.model.number_formats import QUIET_NAN
+from course_lib.run.inputs import WHOLE_ROWS, Matrix, check_array, matrix, number
 from course_lib.run.launch import KernelLaunch, execute, take_options
 from course_lib.run.result import LaunchResult
 from course_lib.run.types import Argument, Array, Rows
@@ -23,14 +25,14 @@ class StepResult(LaunchResult):
     Attributes, beside those of every launch
     ----------------------------------------
     out
-        (rows, cols).
+        (rows, cols); three of these for a split, of uint16, the bits of bfloat16.
     flops, bytes
         Floating-point operations; bytes that it must read and write at least.
     ld
-        Elements from one row to the next of what was transposed; None for the other steps.
+        Elements from one row to the next of what was transposed, or of the parts; None for the other steps.
     """
 
-    out: NDArray[np.float32] = field(repr=False)
+    out: NDArray[np.float32 | np.uint16] = field(repr=False)
     flops: int
     bytes: int
     ld: int | None = None
@@ -42,7 +44,7 @@ class StepResult(LaunchResult):
 
     def head_rows(self) -> Rows:
         """Return the rows on what was computed."""
-        rows = [("result", f"{self.out.shape[0]} × {self.out.shape[1]}, {self.label}"),
+        rows = [("result", f"{' × '.join(map(str, self.out.shape))}, {self.label}"),
                 ("launch", f"grid {self.grid[0]} × {self.grid[1]}, block {self.block[0]} × {self.block[1]}")]
         if self.time:
             rows.append(("time", f"{self.time}, {self.gb_s:.1f} GB/s"))
@@ -95,6 +97,22 @@ def run_sum(kernel: str | Kernel, P: Array, C: Array | None = None, *, alpha: fl
     arguments = (np.int32(p.rows), np.int32(p.cols), factors[0], p.buffer, np.int32(p.ld), factors[1], c.buffer, np.int32(c.ld))
     moved = 4 * size * (2 if factors[1] == 0 else 3)
     return _step(kernel, arguments, 6, shape, shape, size * (1 if factors[1] == 0 else 3), moved, options, c)
+
+
+def run_split(kernel: str | Kernel, values: Array, *, ld: int | None = None, **options: Any) -> StepResult:
+    """Split a matrix into three of bfloat16 whose sum it is; parameters, options and result as for `run_transpose`.
+
+    `ld`: elements from one row of a part to the next, by default the least that a tensor map takes.
+    """
+    kernel = _of_kind(kernel, "split")
+    x = _matrix("values", values)
+    ld = ceil_div(x.cols, WHOLE_ROWS) * WHOLE_ROWS if ld is None else ld
+    if ld < x.cols:
+        raise CourseError(f"rows of the parts begin {ld} elements apart, but each has {x.cols}: take a larger ld")
+    parts = Matrix("parts", x.rows, x.cols, ld, np.full((3 * x.rows - 1) * ld + x.cols, QUIET_NAN), parts=3)
+    arguments = (np.int32(x.rows), np.int32(x.cols), x.buffer, np.int32(x.ld), parts.buffer, np.int32(ld))
+    size, shape = x.rows * x.cols, (x.rows, x.cols)
+    return _step(kernel, arguments, 4, shape, shape, 5 * size, 10 * size, options, parts, ld)
 
 
 def run_unfused(A: Array, B: Array, C: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,

@@ -13,6 +13,8 @@ _TELLS_ITS_NAME = re.compile(r"\b(?:assert|__FILE__|__BASE_FILE__)\b|\bnamespace
 class Request:
     """One question to the compiler: a text, what it is called, the architecture, and the options that the caller chose.
 
+    A text with instructions of sm_90a is compiled for it where sm_90 is asked for.
+
     >>> Request("int x;", "a.cu", "sm_90", ("-DN=2", "-DM=1")).key
     ('e13e332bd08e13cb', 'sm_90 -DM=1 -DN=2')
     """
@@ -22,11 +24,23 @@ class Request:
     arch: str
     options: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arch", with_features(self.arch, self.source))
+
     @property
     def key(self) -> tuple[str, str]:
         """Return (hash of the text, what it is compiled for); the name counts only for a text that tells it at run time."""
         named = (self.name,) if _TELLS_ITS_NAME.search(self.source) else ()
         return source_hash(self.source), " ".join((*named, self.arch, *sorted(self.options)))
+
+
+def with_features(arch: str, source: str) -> str:
+    """Return the architecture for a text: with an "a" behind it where the text has instructions that only this very architecture has.
+
+    >>> with_features("sm_90", 'asm("wgmma.fence.sync.aligned;");'), with_features("sm_90", "C[i] = 0;"), with_features("sm_80", "wgmma.")
+    ('sm_90a', 'sm_90', 'sm_80')
+    """
+    return f"{arch}a" if arch == "sm_90" and re.search(r"\b(wgmma|setmaxnreg)\.", source) else arch
 
 
 def without_comments(text: str, kinds: tuple[str, ...] = ("//", "/*")) -> str:

@@ -68,7 +68,9 @@ def tensor_step(kernel: str | Kernel, *, arch: str = "sm_90", **parameters: int)
     busy = [loop for loop in loops(code) if loop.counts[base]]
     inner = [loop for loop in busy if not any(other != loop and other.within(loop) for other in busy)]
     if not inner:
-        raise CourseError(f"{kernel.name} uses no tensor cores: inner_loop and whole_step count its instructions", kernel=kernel.name)
+        why = ("its warps have different roles, and no step that all of them make" if kernel.boxes else
+               "it uses no tensor cores: inner_loop and whole_step count its instructions")
+        raise CourseError(f"{kernel.name} has no step of `mma`: {why}", kernel=kernel.name)
     if len(inner) != 1:
         raise CourseError(f"{kernel.name} has {len(inner)} loops with matrix instructions in its machine code for {arch}, not one",
                           kernel=kernel.name)

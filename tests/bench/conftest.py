@@ -15,7 +15,7 @@ def acted(monkeypatch):
 
     def launch(compiled, entry, grid, block, args, dynamic_shared=0, constants=None):
         done.append(("launch", entry))
-        simt.launch(compiled.ptx, entry, grid, block, args, constants=constants)
+        simt.launch(compiled.ptx, entry, grid, block, args, constants=constants, dynamic_shared=dynamic_shared)
 
     def time_kernel(compiled, entry, grid, block, args, *, constants=None, dynamic_shared=0, budget_s=1.0, cold=False):
         done.append(("cold" if cold else "warm", entry))

@@ -23,7 +23,8 @@ SMALL_VECTORS = {"M": 4, "N": 4, "threads": 32, "blocks": 2}
     ("sgemm_naive", (20, 33, 17), {}), ("dgemm_block", (20, 33, 17), {"TILE": 16}), ("sgemm_method6", (20, 33, 17), {}),
     ("sgemm_op", (20, 33, 17), {"TRANSA": 1}), ("sgemm_op", (20, 33, 17), {"TRANSA": 1, "TRANSB": 1}), ("sgemm_multiply", (20, 33, 17), {}),
     ("transpose", (20, 33, 17), {"TILE": 16}), ("matrix_sum", (20, 33, 17), {}), ("mxv_g_only", 100, SMALL_VECTORS),
-    ("copy_strided", 100, {"stride": 3, "offset": 5}), ("copy_strided", 103, {"stride": 5, "offset": 8, "VEC": 4})])
+    ("copy_strided", 100, {"stride": 3, "offset": 5}), ("copy_strided", 103, {"stride": 5, "offset": 8, "VEC": 4}),
+    ("sbgemm_mma", (20, 33, 17), {}), ("sbgemm_tma", (20, 33, 17), {"blocks": 2}), ("sgemm_parts", (20, 33, 17), {"blocks": 2})])
 def test_every_kind_of_kernel_is_measured_and_right(acted, name, size, parameters):
     record = attempt(task(name, size, parameters, backend="gpu"))
     assert (record.state, record.problem, record.correct) == ("done", "", True)

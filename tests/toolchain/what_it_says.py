@@ -12,7 +12,7 @@ from course_lib import kernels, simt, toolchain
 from course_lib.errors import CourseError
 from course_lib.kernels import ALL
 from course_lib.magic import from_cell
-from course_lib.run import run, run_gather, run_micro, run_multiply, run_sum, run_transpose, run_vectors
+from course_lib.run import run, run_gather, run_micro, run_multiply, run_split, run_sum, run_transpose, run_vectors
 from course_lib.toolchain import nvrtc
 
 QUICK = {"sgemm_naive": {}, "sgemm_tiled": {"BM": 8, "BN": 16, "BK": 32}, "sgemm_2d_tile": {"BM": 32, "BN": 64, "TM": 4, "TN": 2},
@@ -37,6 +37,8 @@ def launched(name, values):
         got = run_gather(name, matrix(1, 700)[0], 300, offset=4, stride=2, **values)
     elif kernel.kind == "transpose":
         got = run_transpose(name, matrix(37, 45), **values)
+    elif kernel.kind == "split":
+        got = run_split(name, matrix(37, 45), **values)
     elif kernel.kind == "multiply":
         got = run_multiply(name, matrix(37, 29), matrix(29, 45), **values)
     elif kernel.kind == "sum":

@@ -75,7 +75,7 @@ def launch_cases(path: Path) -> None:
     for name, parameters, shape, padding in task["cases"]:
         kernel = kernels.get(name)
         sgemm = problem(*matrices(shape, padding, kernel.dtype), alpha=1.5, beta=task.get("beta", 0.5), dtype=kernel.dtype,
-                        layout=kernel.layout, stored=kernel.stored)
+                        layout=kernel.layout, stored=kernel.stored, boxes=kernel.boxes)
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=task["arch"],
                                           defines=kernel.defines(**parameters))
         buffers = [matrix.buffer for matrix in (sgemm.A, sgemm.B, sgemm.C)]

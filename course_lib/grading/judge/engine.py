@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from course_lib import simt
-from course_lib.arch import with_features
 from course_lib.toolchain import Compiled, compile_cuda
 
 Shape = int | tuple[int, ...]
@@ -46,11 +45,11 @@ class Here:
 
     def compile(self, source: str, name: str) -> Compiled:
         """Compile CUDA C."""
-        return compile_cuda(source, name=name, arch=with_features("sm_90", source))
+        return compile_cuda(source, name=name)
 
     def launch(self, source: str, entry: str, grid: Shape, block: Shape, args: Sequence, **options: Any) -> simt.Report:
         """Run a kernel on the simulator."""
-        return simt.launch(source, entry, grid, block, args, arch=with_features("sm_90", source), **options)
+        return simt.launch(source, entry, grid, block, args, **options)
 
     def call(self, answer: str | Callable, name: str, arguments: Sequence[tuple]) -> Iterator[object]:
         """Call a function, given itself or by the text that defines it, once for each tuple of arguments."""

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from course_lib import simt
-from course_lib.arch import with_features
 from course_lib.errors import CourseError
 from course_lib.grading.sandbox import compiler, wire
 from course_lib.simt.async_report import AsyncFinding
@@ -65,7 +64,7 @@ def answered(request: dict, raw: bytes) -> bytes:
 
 def compiled(source: str, name: str) -> dict:
     """Compile a text; return its PTX and what the compiler says."""
-    found = compile_cuda(source, name=name, arch=with_features("sm_90", source))
+    found = compile_cuda(source, name=name)
     return {"ptx": found.ptx, "log": found.log, "ptxas_log": found.ptxas_log}
 
 
@@ -85,7 +84,7 @@ def taken(source: str, name: str) -> dict:
 
 def _cubin(source, name):
     """Return the machine code, without the compiler's log: what a launch in the grader's process has."""
-    code = compile_cuda(source, name=name, arch=with_features("sm_90", source)).cubin
+    code = compile_cuda(source, name=name).cubin
     if not isinstance(code, bytes):
         raise CourseError("grading needs NVIDIA's compiler")
     return code
@@ -93,8 +92,7 @@ def _cubin(source, name):
 
 def launched(source: str, entry: str, grid: int | list, block: int | list, args: list, options: dict) -> dict:
     """Launch a kernel; return what the simulator counted and found."""
-    report = simt.launch(source, entry, _tuples(grid), _tuples(block), args, arch=with_features("sm_90", source),
-                         **{name: _tuples(value) for name, value in options.items()})
+    report = simt.launch(source, entry, _tuples(grid), _tuples(block), args, **{name: _tuples(value) for name, value in options.items()})
     level: Any = report.level               # a `Levels`, which knows more than the Mapping that a Report promises
     facts = level.facts
     return {

@@ -35,7 +35,7 @@ def kernel_resources(*names: str, on: str | Device = DEFAULT_DEVICE, **parameter
     Source: the cubin (`course_lib.toolchain.resources`), and `course_lib.model.occupancy` for the last two columns.
     """
     on = on if isinstance(on, Device) else device(on)
-    chosen = [kernels.get(name) for name in names] or [kernel for kernel in kernels.KERNELS.values() if on.cc >= kernel.needs]
+    chosen = [kernels.get(name) for name in names] or [kernel for kernel in kernels.KERNELS.values() if kernel.runs_on(on.cc)]
     known = {p.name for kernel in chosen for p in kernel.parameters}
     if unknown := sorted(set(parameters) - known):
         raise CourseError(f"{', '.join(unknown)} is no parameter of {', '.join(k.name for k in chosen)}")

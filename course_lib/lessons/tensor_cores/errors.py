@@ -162,7 +162,7 @@ def draw_spread(errors: NDArray[np.float64], bounds: Mapping[str, float], ax: Ax
     return ax
 
 
-FORMATS = {"tf32": "TF32", "bf16": "bfloat16", "bf16x3": "split"}       # by `Kernel.inputs`
+FORMATS = {"tf32": "TF32", "bf16": "bfloat16", "bf16x3": "split", "bf16x3 by 64": "split"}       # by `Kernel.inputs`
 
 
 def error_picture(result: RunResult) -> tuple[Axes, str]:
