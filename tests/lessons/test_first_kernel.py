@@ -18,7 +18,7 @@ from course_lib.check.case import all_cases
 from course_lib.errors import CourseError
 from course_lib.lessons import first_kernel
 from course_lib.lessons.cpu import recorded
-from course_lib.lessons.first_kernel import counts, memory, shapes, stores, times, touched
+from course_lib.lessons.first_kernel import counts, dose, memory, stores, times, touched
 from course_lib.magic import from_cell
 from course_lib.run import matches, run
 from tools import my_course
@@ -102,40 +102,42 @@ def test_no_recording_is_faster_than_the_multiply_adds_allow():
 
 @pytest.mark.parametrize(("kernel", "best"), [("naive", 16), ("swapped", 2)])
 def test_the_task_has_one_answer(kernel, best):
-    found = {bx: counts.counted(kernel, bx, 16).count("sectors") for bx in (2, 4, 8, 16, 32, 64)}
+    found = {bx: counts.counted(kernel, bx, 16).count("sectors") for bx in (2, 4, 8, 16, 32)}
     assert [bx for bx in found if found[bx] == min(found.values())] == [best]
-    assert "sizes = (2, 4, 8, 16, 32, 64)" in CELLS["sliders"], "and so no block has less than a warp"
+    assert "sizes = (2, 4, 8, 16, 32)" in CELLS["sliders"], "and so no block has less than a warp"
     assert 'start={"by": 16}' in CELLS["sliders"]
     assert counts.warp_in_c(kernel, best, 16) == (2, 16), "two rows and 16 columns"
 
 
 def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
     taken = []
-    for high, (covers, sectors, *found) in zip(times.HEIGHTS, first_kernel.warp_times().rows, strict=True):
+    for high, (covers, sectors, *areas, naive, swapped) in zip(times.HEIGHTS, first_kernel.warp_times().rows, strict=True):
         shape = high, 32 // high
         assert tuple(map(int, re.findall(r"\d+", covers))) == shape
-        for kernel, bx, ms in zip(counts.KERNELS, (shape[1], high), found, strict=True):
+        for kernel, bx, area, ms in zip(counts.KERNELS, (shape[1], high), areas, (naive, swapped), strict=True):
             block = bx, 256 // bx
+            assert tuple(map(int, re.findall(r"\d+", area))) == (block[::-1] if kernel == "naive" else block), "rows × columns"
             assert counts.warp_in_c(kernel, *block) == shape
             assert 2 * counts.counted(kernel, *block).sectors_per_request() == sectors
             assert ms == f"{1e3 * times.padded(kernel, bx=bx)['median_s']:.1f}"
-        taken.append([float(ms) for ms in found])
+        taken.append([float(naive), float(swapped)])
     assert all(abs(swapped / naive - 1) < 0.02 for naive, swapped in taken[1:]), "the prose says: within 2 %"
+    assert f"*row from x* takes {100 * (taken[0][1] / taken[0][0] - 1):.0f} % longer" in PROSE
     assert all(list(column) == sorted(column) for column in zip(*taken[1:], strict=True)), "from line to line"
 
 
 def test_warps_of_a_single_row_touch_the_sectors_of_four_rows_and_take_another_time():
     single, _, four, *_ = first_kernel.warp_times().rows
     assert single[1] == four[1] == 5
-    assert f"touches five per step, and takes {single[2]} or {single[3]} ms" in CELLS["warp-times-told"]
-    assert f"touches five, too, and takes {four[2]}." in CELLS["warp-times-told"]
+    assert f"touches five per step, and takes {single[4]} or {single[5]} ms" in CELLS["warp-times-told"]
+    assert f"touches five, too, and takes {four[4]}." in CELLS["warp-times-told"]
 
 
 def test_the_picture_of_memory_has_the_bets_numbers():
     said = repr(first_kernel.in_memory())
     before, after = (times.milliseconds("swapped", pad) for pad in (0, 8))
-    assert f"in 16 sectors, at 1 position in a line: {before} ms. With rows 4104 floats apart" in said
-    assert f"again in 16 sectors, at 4 positions in a line: {after} ms." in said
+    assert f"in 16 sectors, at 1 position in a line, 16 at each: {before} ms. With rows 4104 floats apart" in said
+    assert f"again in 16 sectors, at 4 positions in a line, 4 at each: {after} ms." in said
     for pitch in (4096, 4104):
         assert len({(pitch * row + 3) // 8 for row in range(16)}) == 16
     assert (memory.STEP, touched.STEP, times.LINE * 4) == (3, 3, 128)
@@ -189,15 +191,19 @@ def test_the_more_positions_in_a_line_the_less_time():
     assert [row[1] for row in first_kernel.padded_rows().rows] == [1, 1, 2, 4, 8, 16, 1]
 
 
-def test_with_unused_floats_the_time_of_row_from_x_follows_the_sectors():
-    bars = dict(zip(times.HEIGHTS, shapes.by_shape(8), strict=True))
-    assert f"nearly the same time, {bars[1]:.1f} and {bars[4]:.1f} ms" in PROSE
-    assert bars[1] < 1.05 * bars[4]
-    in_order = sorted(bars, key=lambda high: (times.sectors_of(high), bars[high]))
-    assert [bars[high] for high in in_order] == sorted(bars.values())
-    single, two = (times.padded("naive", 8, bx=bx)["median_s"] for bx in (32, 16))
-    assert single < two, "in col from x, warps of one row stay faster"
-    assert "32 × 1: 33 sectors, 115.1 ms" in repr(first_kernel.shapes_again())
+def test_the_line_is_what_was_recorded_at_each_number_of_positions():
+    assert [times.positions(padding) for padding in dose.SHOWN] == [1, 2, 4, 8, 16]
+    drawn = ", ".join(f"{times.positions(pad)} with {pad} unused floats: {times.milliseconds('swapped', pad)} ms" for pad in dose.SHOWN)
+    assert drawn in repr(first_kernel.by_positions())
+
+
+@pytest.mark.parametrize("pad", dose.SHOWN)
+def test_sixteen_numbers_share_a_position_and_in_the_faster_kernel_two_do(pad):
+    for name, rows in (("sgemm_swapped", 17), ("sgemm_naive", 4)):
+        A, B = np.ones((64, 64 + pad), np.float32)[:, :64], np.ones((64, 64), np.float32)
+        assert 2 * run(name, A, B, bx=16, by=16).sectors_per_request() == rows, "the sectors stay"
+    assert [len(touched.asked(kernel, "A")) for kernel in ("swapped", "naive")] == [16, 2]
+    assert sum(memory.folded(pad).values()) == 16
 
 
 def test_the_speaker_notes_say_what_was_recorded():

@@ -1,5 +1,7 @@
 """Where the numbers lie that one request of *row from x* asks A for: with rows 4096 floats apart, and with rows 4104 apart."""
 
+from collections import Counter
+
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
@@ -7,17 +9,17 @@ from course_lib.lessons.first_kernel.times import FLOATS, LINE, N_TIMED, PADDING
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
-ROWS, STEP, SHOWN, GAP, HIGH = 16, 3, 128, 20, 2.6    # rows of A; the k on show; floats drawn of each row; between both halves; of a row
+ROWS, STEP, SHOWN, GAP, HIGH = 16, 3, 128, 22, 2.6    # rows of A; the k on show; floats drawn of each row; between both halves; of a row
 ON_PALE, TOUCHED = "#222222", "#BFDDF0"
 
 
 @style.styled
 def in_memory() -> Picture:
-    """Draw memory in rows of 4096 floats: the 16 numbers, the sectors around them, and what the kernel takes, for both distances."""
-    ax = style.axes(width=10.0, height=4.6)
+    """Draw memory in strips of 4096 floats: the 16 numbers, the sectors around them, and what the kernel takes, for both distances."""
+    ax = style.axes(width=10.0, height=5.2)
     for left, padding in ((0, 0), (SHOWN + GAP, PADDING)):
         draw_memory(ax, left, padding)
-    ax.set(xlim=(-1, 2 * SHOWN + GAP + 1), ylim=(ROWS * HIGH + 8, -12))
+    ax.set(xlim=(-1, 2 * SHOWN + GAP + 1), ylim=(ROWS * HIGH + 25, -14))
     ax.axis("off")
     return render(ax, described())
 
@@ -34,10 +36,33 @@ def draw_memory(ax: Axes, left: int, padding: int) -> None:
         ax.plot([left + edge] * 2, [0, ROWS * HIGH], color=style.GREY, linewidth=0.7)
     for edge in range(0, SHOWN + 1, LINE):
         ax.plot([left + edge] * 2, [-0.5, ROWS * HIGH + 0.5], color=style.INK, linewidth=2.4)
-    ax.text(left, -7.5, f"the next row of A begins {N_TIMED + padding} floats further on", fontsize=12, va="bottom")
-    ax.text(left, -1, f"each row: {N_TIMED} floats of memory, of which you see the first {SHOWN}\n"
-                      "bar: a number asked for, in its sector; lines: from thick to thick", fontsize=9.5, va="bottom")
-    ax.text(left, ROWS * HIGH + 2, f"16 sectors, at {placed(padding)}: {taken(padding)} ms", fontsize=14, va="top", weight="bold")
+    ax.text(left, -8.5, f"the next row of A begins {N_TIMED + padding} floats further on", fontsize=13, va="bottom")
+    ax.text(left, -1, f"a strip: {N_TIMED} floats of memory, the first {SHOWN} on show\n"
+                      "bar: a number, in its sector; line: from thick to thick", fontsize=11, va="bottom")
+    draw_folded(ax, left, padding)
+    ax.text(left, ROWS * HIGH + 17, f"16 sectors, {placed(padding)}: {taken(padding)} ms", fontsize=12.5, va="top", weight="bold")
+
+
+def draw_folded(ax: Axes, left: int, padding: int) -> None:
+    """Draw the 16 lines as one, and in each box how many of the 16 numbers have this position."""
+    top, wide, tall = ROWS * HIGH + 7, SHOWN / LINE, 6
+    ax.text(left, top - 1, "the 16 lines laid upon one another: numbers per float", fontsize=11, va="bottom")
+    for at, many in folded(padding).items():
+        ax.add_patch(Rectangle((left + at * wide, top), wide, tall, facecolor=style.BLUE if many else "none", edgecolor=style.GREY))
+        if many:
+            ax.text(left + (at + 0.5) * wide, top + tall / 2, str(many), ha="center", va="center", color="white", fontsize=9,
+                    weight="bold")
+
+
+def folded(padding: int) -> Counter[int]:
+    """Return how many of the 16 numbers have each of the 32 positions in their lines.
+
+    >>> max(folded(0).values()), max(folded(8).values())
+    (16, 4)
+    """
+    many = Counter(dict.fromkeys(range(LINE), 0))
+    many.update((row * (N_TIMED + padding) + STEP) % LINE for row in range(ROWS))
+    return many
 
 
 def taken(padding: int) -> str:
@@ -57,7 +82,8 @@ def placed(padding: int) -> str:
 
 def described() -> str:
     """Say in words what the picture shows."""
-    return (f"Memory in rows of {N_TIMED} floats, one below the other, and in them the 16 numbers of A that a request of row from x "
-            f"asks for. With rows {N_TIMED} floats apart, each number stands exactly below the one before, in 16 sectors, at {placed(0)}: "
-            f"{taken(0)} ms. With rows {N_TIMED + PADDING} floats apart, each stands {PADDING} floats further to the right "
-            f"than the one before, again in 16 sectors, at {placed(PADDING)}: {taken(PADDING)} ms.")
+    one, few = (f"at {placed(padding)}, {max(folded(padding).values())} at each: {taken(padding)} ms." for padding in (0, PADDING))
+    return (f"Memory in strips of {N_TIMED} floats, one below the other, and in them the 16 numbers of A that a request of row from x "
+            f"asks for. With rows {N_TIMED} floats apart, each number stands exactly below the one before, in 16 sectors, {one} "
+            f"With rows {N_TIMED + PADDING} floats apart, each stands {PADDING} floats further to the right than the one before, again in "
+            f"16 sectors, {few}")

@@ -40,11 +40,17 @@ def warp_times() -> Table:
     rows = []
     for high in HEIGHTS:
         wide = WARP // high
-        shape = f"{high} row{'s' * (high > 1)}, {wide} column{'s' * (wide > 1)}".replace(" ", "\u00a0")
+        covered = (by_columns(high, wide), by_columns(THREADS // wide, wide), by_columns(high, THREADS // high))
         both = (milliseconds(kernel, bx=bx) for kernel, bx in (("naive", wide), ("swapped", high)))
-        rows.append((shape, sectors_of(high), *both))
-    header = ("a warp covers, of C", "sectors per step", *(f"{said}, ms" for said in SAID.values()))
-    return Table(header, rows, f"blocks of {THREADS} threads, {N_TIMED} × {N_TIMED} matrices, {how_padded()}")
+        rows.append((covered[0], sectors_of(high), *covered[1:], *both))
+    blocks, times = ([f"{said}{what}" for said in SAID.values()] for what in (": a block covers", ", ms"))
+    return Table(("a warp covers, of C", "sectors per step", *blocks, *times), rows,
+                 f"rows × columns of C; blocks of {THREADS} threads, {N_TIMED} × {N_TIMED} matrices, {how_padded()}")
+
+
+def by_columns(rows: int, columns: int) -> str:
+    """Return rows × columns, which no line break parts."""
+    return f"{rows}\u00a0×\u00a0{columns}"
 
 
 def padded(kernel: str, after_a: int = 0, after_b: int = 0, bx: int = 16) -> dict[str, Any]:
@@ -90,7 +96,7 @@ def padded_rows() -> Table:
     """Return what both kernels took with unused floats after each row of A, and of B."""
     cases = {"none": (0, 0)} | {f"{pad}, after rows of A": (pad, 0) for pad in PADDINGS} | {f"{PADDING}, after rows of B": (0, PADDING)}
     rows = [(name, positions(pads[0]), *(milliseconds(kernel, *pads) for kernel in ("swapped", "naive"))) for name, pads in cases.items()]
-    header = ("unused floats", "positions in a line", "row from x, ms", "col from x, ms")
+    header = ("unused floats", "positions, row from x", "row from x, ms", "col from x, ms")
     return Table(header, rows, f"blocks of 16 × 16, {N_TIMED} × {N_TIMED} matrices, {how_padded()}")
 
 

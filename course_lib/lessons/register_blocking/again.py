@@ -10,6 +10,8 @@ import numpy as np
 
 from course_lib import cp
 from course_lib.arch import WARP
+from course_lib.lessons.register_blocking.counts import shared_busy
+from course_lib.run import LaunchResult
 from course_lib.toolchain import Compiled, compile_cuda, sass
 
 ENTRY, FILE = "again", Path(__file__).with_name("again.cu")
@@ -35,10 +37,20 @@ def instructions(**variant: int) -> float:
 
 
 @cache
-def words(**variant: int) -> float:
-    """Return the words that a thread loads from shared memory per multiply-add, counted by the simulator."""
+def launched(**variant: int) -> LaunchResult:
+    """Run one block of one variant in the simulator."""
     n, one, zero = np.int32(TILE), np.float32(1), np.float32(0)
     A, B, C = (cp.zeros((TILE, TILE), dtype=np.float32) for _ in "ABC")
     options = tuple(f"-D{name}={value}" for name, value in variant.items())
     cp.RawKernel(FILE.read_text(encoding="utf-8"), ENTRY, options=options)((1, 1), (16, 16), (n, n, n, one, A, n, B, n, zero, C, n))
-    return WARP * cp.last_launch().count("shared instructions", "load") / TILE**3
+    return cp.last_launch()
+
+
+def words(**variant: int) -> float:
+    """Return the words that a thread loads from shared memory per multiply-add, counted by the simulator."""
+    return WARP * launched(**variant).count("shared instructions", "load") / TILE**3
+
+
+def busy(**variant: int) -> float:
+    """Return the least seconds that shared memory needs at N = 4096."""
+    return shared_busy(WARP * sum(launched(**variant).count("wavefronts", kind) for kind in ("load", "store")) / TILE**3)

@@ -1,8 +1,10 @@
 """Pictures of recordings on an H200: the time over the warps, and over the words that are loaded again."""
 
 from course_lib import data
+from course_lib.explorables.warps import tile_of
 from course_lib.lessons.register_blocking import again
-from course_lib.lessons.register_blocking.experiments import N_TIMED, recorded, times_by_warps
+from course_lib.lessons.register_blocking.counts import N_TIMED
+from course_lib.lessons.register_blocking.experiments import recorded, times_by_warps
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
@@ -23,7 +25,7 @@ def warps_and_outputs() -> Picture:
                     fontsize=13)
         told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {warps}" for warps, ms in taken.items()))
     ax.set_xticks(sorted({warps for taken in times_by_warps().values() for warps in taken}))
-    ax.set(xlabel=f"warps per multiprocessor, of 64\nN = {N_TIMED}, {data.readings('again').label}",
+    ax.set(xlabel=f"warps per multiprocessor, of 64\nN = {N_TIMED}, BK = {tile_of(1)['BK']}, {data.readings('again').label}",
            ylabel="ms (each mark doubles)", xlim=(4, 71), ylim=(3.5, 100))
     ax.set_yticks([5, 10, 20, 40, 80], ["5", "10", "20", "40", "80"])
     ax.minorticks_off()
@@ -40,7 +42,7 @@ def warps_and_outputs() -> Picture:
 
 @style.styled
 def words_or_work() -> Picture:
-    """Draw the time of the kernel with 8 × 8 outputs over the loads or multiply-adds that it executes more than it needs."""
+    """Draw the time of the kernel with 8 × 8 outputs over the loads or multiply-adds that it executes, and what shared memory needs."""
     ax = style.axes(width=9.0, height=4.6)
     told = []
     for loads, name, colour, marker in ((1, "more loads", style.BLUE, "o"), (0, "more multiply-adds", style.ORANGE, "s")):
@@ -53,8 +55,13 @@ def words_or_work() -> Picture:
             for i, (x, ms, words) in enumerate(points):
                 beside = (-8, 8 if i else -8)
                 ax.annotate(f"{words:g} words", (x, ms), beside, textcoords="offset points", ha="right", va="center", fontsize=11)
-        told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {x:g} instructions and {words:g} words" for x, ms, words in points))
-    ax.set(xlabel=f"loads and multiply-adds per multiply-add that the product needs\nN = {N_TIMED}, {data.readings('again').label}",
+            least = [1e3 * again.busy(**v) for v in variants]
+            ax.plot([x for x, _, _ in points], least, color=colour, linestyle="--")
+            ax.annotate("shared memory busy,\nat least", (points[-1][0], least[-1]), (10, -4), textcoords="offset points", va="center",
+                        fontsize=12)
+        told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {x:g} instructions and {words:g} words" for x, ms, words in points)
+                    + (f"; shared memory is busy for at least {', '.join(f'{ms:.1f}' for ms in least)} ms" if loads else ""))
+    ax.set(xlabel=f"loads and multiply-adds executed, per useful multiply-add\nN = {N_TIMED}, {data.readings('again').label}",
            ylabel="ms", xlim=(1.0, 2.6), ylim=(0, 12.5))
     ax.grid(axis="y")
     return render(ax, "Milliseconds of the kernel with 8 × 8 outputs per thread. With " + ". With ".join(told) + ".")

@@ -4,6 +4,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from course_lib.arch import DEFAULT_DEVICE, WARP
+from course_lib.explorables.warps import tile_of
 from course_lib.kernels import UserKernel, get
 from course_lib.kernels.user import is_source
 from course_lib.plots import every_warp, words_read
@@ -11,8 +13,9 @@ from course_lib.run import RunResult, run
 from course_lib.widgets.compute import inputs
 
 KERNEL = "sgemm_2d_tile"
-# The tile with which each of 16 × 16 threads computes side × side outputs, by side. From 2 on BK is the fastest that was recorded.
-SQUARES = {side: {"BM": 16 * side, "BN": 16 * side, "BK": BK, "TM": side, "TN": side} for side, BK in ((1, 16), (2, 32), (4, 16), (8, 8))}
+N_TIMED = 4096
+# The tile with which each of 16 × 16 threads computes side × side outputs, by side, with the fastest BK that was recorded.
+SQUARES = {side: tile_of(side) | {"BK": BK} for side, BK in ((2, 32), (4, 16), (8, 8))}
 
 
 def words_per_multiply_add(TM: int, TN: int) -> Fraction:
@@ -45,4 +48,12 @@ def words_read_by(kernel: str, **tile: int) -> float:
 def wavefronts(result: RunResult) -> float:
     """Return the wavefronts of shared memory, loads and stores, per multiply-add of a warp."""
     both = result.count("wavefronts", "load") + result.count("wavefronts", "store")
-    return 32 * both / (result.M * result.N * result.K)
+    return WARP * both / (result.M * result.N * result.K)
+
+
+def shared_busy(each: float) -> float:
+    """Return the least seconds of shared memory at N = 4096, for so many wavefronts per multiply-add of a warp.
+
+    It serves one wavefront per cycle on every multiprocessor, at the highest clock.
+    """
+    return each * N_TIMED**3 / WARP / DEFAULT_DEVICE.sms / (1e6 * DEFAULT_DEVICE.clock_mhz)

@@ -5,11 +5,10 @@ from typing import Any
 
 from course_lib import data
 from course_lib.arch import WARP
+from course_lib.explorables.warps import SIDES, tile_of
 from course_lib.kernels import get
 from course_lib.lessons.register_blocking import again
-from course_lib.lessons.register_blocking.counts import KERNEL, SQUARES
-
-N_TIMED = 4096
+from course_lib.lessons.register_blocking.counts import KERNEL, N_TIMED
 
 
 def recorded(kernel: str, parameters: dict[str, int], shared: int = 0) -> dict[str, Any]:
@@ -19,15 +18,11 @@ def recorded(kernel: str, parameters: dict[str, int], shared: int = 0) -> dict[s
 
 
 def times_by_warps() -> dict[int, dict[int, float]]:
-    """Return milliseconds by outputs per thread and warps per multiprocessor: the same code, with shared memory that nobody uses.
-
-    Of several rows with equally many warps it is the one whose blocks take the most shared memory, as at the other numbers of warps.
-    """
+    """Return milliseconds by outputs per thread and warps per multiprocessor: the same code, with shared memory that nobody uses."""
     found: dict[int, dict[int, float]] = {}
-    for side, tile in SQUARES.items():
-        rows = [row for row in data.readings("again").find(kernel=KERNEL, parameters=tile) if row["shared"]]
-        most = {warps(row): 1e3 * row["median_s"] for row in sorted(rows, key=lambda row: row["shared"])}
-        found[side**2] = dict(sorted(most.items()))
+    for side in SIDES:
+        rows = [row for row in data.readings("again").find(kernel=KERNEL, parameters=tile_of(side)) if row["shared"]]
+        found[side**2] = dict(sorted((warps(row), 1e3 * row["median_s"]) for row in rows))
     return found
 
 
@@ -46,10 +41,12 @@ def warps(row: dict[str, Any]) -> int:
     return row["blocks"] * math.prod(get(row["kernel"]).block(**parameters)) // WARP
 
 
-def time_again(rows: int, loads: int = 1) -> float:
+def time_again(rows: int, loads: int = 1, shared: int = 0) -> float:
     """Return the recorded milliseconds of the kernel that does it again after so many rows of outputs: loads words, or multiplies more.
+
+    With `shared` its blocks get so many bytes of shared memory that they do not use.
 
     >>> time_again(rows=8) < time_again(rows=1)
     True
     """
-    return round(1e3 * recorded(again.ENTRY, {"ROWS": rows, "LOADS": loads})["median_s"], 1)
+    return round(1e3 * recorded(again.ENTRY, {"ROWS": rows, "LOADS": loads}, shared)["median_s"], 1)

@@ -1,8 +1,7 @@
 """Optional: the kernels that this lesson follows, on an H200."""
 
 from course_lib import data
-from course_lib.lessons.register_blocking.counts import words_per_multiply_add
-from course_lib.lessons.register_blocking.times import N_TIMED
+from course_lib.lessons.register_blocking.counts import N_TIMED, words_per_multiply_add
 from course_lib.plots import Table
 from course_lib.run import footprint
 
