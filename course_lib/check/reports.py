@@ -23,7 +23,7 @@ _KINDS = (
     (simt.UnsupportedInstruction, "unsupported"),
 )
 _LOCAL_NAME = re.compile(r"_ZZ.*E(\d+)(\w+)")       # a variable in a function, as C++ compilers write it
-_PLACE = re.compile(r"(?:[\w$]+, )?line \d+: ")         # with which the simulator begins; a finding shows the line itself
+_PLACE = re.compile(r"(?:[\w$]+, )?line \d+(?: \(in [\w.]+, line \d+\))?: ")         # with which the simulator begins; a finding shows the line itself
 _BARRIER = re.compile(r"__syncthreads|bar\.sync|barrier")
 _LEAVES = re.compile(r"\breturn\s*;")
 _ORDERED = {"RAW": "reads with no barrier after the write", "WAR": "writes with no barrier after the read",
@@ -96,7 +96,9 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
     threads = [_thread(example.first_thread), _thread(example.second_thread)]
     block = f"block {_thread(example.block)}"
     element = element_name(report, example.address, lines)
-    if {hazard.kind for hazard in hazards} == {"WAW"}:
+    if example.bulk or example.first_multiplies:
+        text = f"{example} The result is {'right all the same, by luck' if right else 'wrong'}"
+    elif {hazard.kind for hazard in hazards} == {"WAW"}:
         text = f"{element} is written by threads {' and '.join(threads)} of {block}: it needs one writer between barriers"
     else:
         ends = [(example.first_line, threads[0]), (example.second_line, threads[1])]
