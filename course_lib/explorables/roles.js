@@ -119,7 +119,7 @@ function drawStages(pen, view) {
     if (slot) pen.fillStyle = view.ink, pen.globalAlpha = 0.25, pen.fillRect(memory.x, y, memory.w, 1), pen.globalAlpha = 1;
   }
   box(pen, view, memory);
-  if (view.at > 0) pen.fillStyle = view.ink, pen.globalAlpha = 0.5, pen.fillRect(lanes.x + view.at * where.scale, lanes.y, 1, memory.y + memory.h - lanes.y), pen.globalAlpha = 1;
+  if (view.at > 0) pen.fillStyle = view.ink, pen.globalAlpha = 0.5, [lanes, memory].forEach(part => pen.fillRect(part.x + view.at * where.scale, part.y, 1, part.h)), pen.globalAlpha = 1;
 }
 
 function drawLegend(pen, view, y) {
@@ -150,7 +150,7 @@ export function says(view, step) {
   if (kind === "stall") return `The producer waits: step ${k} belongs into stage ${slot}, and step ${before} still lies there.${end}`;
   if (kind === "begin") return `The tiles of step ${k} have arrived in stage ${slot}, and consumer ${who} begins to multiply them.${end}`;
   const other = scene.released[1 - who][k] > step + EPS;
-  return `Consumer ${who} has multiplied step ${k} and releases stage ${slot}. ${other ? `Consumer ${1 - who} still needs it.` : "So has the other one: the stage is free."}${end}`;
+  return `Consumer ${who} has multiplied step ${k} and releases stage ${slot}. ${other ? `Consumer ${1 - who} still needs it.` : `Consumer ${1 - who} has released it, too: the stage is free.`}${end}`;
 }
 const when = (view, step) => (step <= 0 ? "before the first copy" : `event ${step} of ${view.scene.steps}`);
 const STATES = { way: "on its way", ready: "arrived", multiply: "being multiplied", released: "released" };
