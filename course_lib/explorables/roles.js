@@ -153,10 +153,10 @@ export function says(view, step) {
   return `Consumer ${who} has multiplied step ${k} and releases stage ${slot}. ${other ? `Consumer ${1 - who} still needs it.` : `Consumer ${1 - who} has released it, too: the stage is free.`}${end}`;
 }
 const when = (view, step) => (step <= 0 ? "before the first copy" : `event ${step} of ${view.scene.steps}`);
-const STATES = { way: "on its way", ready: "arrived", multiply: "being multiplied", released: "released" };
+const STATES = { way: "on its way", ready: "arrived", multiply: "being multiplied" }, FOR = { ready: "waiting for", multiply: "being multiplied by", released: "released by" };
 export function describes(view, step) {
   const { scene } = view, held = Array.from({ length: scene.stages }, (_, slot) => [slot, inStage(scene, slot, step)]);
-  return `${says(view, step)} ${held.map(([slot, one]) => `Stage ${slot}: ${one ? `step ${one.tile}, ${one.of[0] === one.of[1] ? STATES[one.of[0]] : WHO.map(who => `${STATES[one.of[who]]} by consumer ${who}`).join(", ")}` : "free"}`).join("; ")}.`;
+  return `${says(view, step)} ${held.map(([slot, one]) => `Stage ${slot}: ${one ? `step ${one.tile}, ${one.of[0] === one.of[1] ? STATES[one.of[0]] : WHO.map(who => `${FOR[one.of[who]]} consumer ${who}`).join(", ")}` : "free"}`).join("; ")}.`;
 }
 
 // ---- the explorable ----------------------------------------------------------------------------------------------------------------
