@@ -23,7 +23,7 @@ _KINDS = (
     (simt.UnsupportedInstruction, "unsupported"),
 )
 _LOCAL_NAME = re.compile(r"_ZZ.*E(\d+)(\w+)")       # a variable in a function, as C++ compilers write it
-_PLACE = re.compile(r"(?:[\w$]+, )?line \d+(?: \(in [\w.]+, line \d+\))?: ")         # with which the simulator begins; a finding shows the line itself
+_PLACE = re.compile(r"(?:[\w$]+, )?line \d+(?: \(in [\w.]+, line \d+\))?: ")      # the simulator begins so; a finding shows the line itself
 _BARRIER = re.compile(r"__syncthreads|bar\.sync|barrier")
 _LEAVES = re.compile(r"\breturn\s*;")
 _ORDERED = {"RAW": "reads with no barrier after the write", "WAR": "writes with no barrier after the read",

@@ -85,7 +85,8 @@ def kernels() -> Iterator[Kernel]:
          sums_rule(("BM", "BN"), 48 * 1024, "a block"), shared_rule(_all_stages)),
         dynamic_of=_all_stages)
     wide = Parameter("BN", "columns of C a block computes", 256, choices=(128, 256))
+    stages = replace(stages_of(4), choices=(2, 3, 4))
     yield _warpgroups("sbgemm_tma", "a warp fetches boxes of the matrices, two warpgroups multiply what has come", None,
-                      lambda BN: 2 * 64 * (128 + BN), (wide, replace(stages_of(4), choices=(2, 3, 4))), lesson="18_roles", inputs="bf16", stored="bf16")
+                      lambda BN: 2 * 64 * (128 + BN), (wide, stages), lesson="18_roles", inputs="bf16", stored="bf16")
     yield _warpgroups("sgemm_parts", "float32's accuracy: six products of three bfloat16 each, by warpgroups", 128,
                       lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, inputs="bf16x3 by 64", stored="bf16x3")

@@ -93,7 +93,8 @@ INSIDE = """(m, {states, stages, widths}) => widths.flatMap(([width, text]) => s
     const narrow = width < 700, scene = m.sceneOf({ stages }, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const { lanes, memory, foot, lane } = m.layout({ width, height, text, narrow, scene });
-    return { width, height, lane, ok: lanes.x + lanes.w <= width && lanes.y + lanes.h < memory.y && memory.y + memory.h < foot && foot < height };
+    return { width, height, lane,
+        ok: lanes.x + lanes.w <= width && lanes.y + lanes.h < memory.y && memory.y + memory.h < foot && foot < height };
 }))"""
 
 

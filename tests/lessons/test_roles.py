@@ -60,7 +60,8 @@ def test_the_plain_parity_stops_all_in_two_lines(mine):
     found, = roles.check_roles(broken).findings
     assert (found.kind, found.line) == ("endless", line_of(broken, "barrier_wait(full(stage)"))
     waiting = re.findall(r"thread \((\d+), 0, 0\)[^,]*? in line (\d+)", found.message)
-    assert waiting == [(str(32 * warp), str(found.line)) for warp in (1, 2, 3)] + [("128", str(line_of(broken, "barrier_wait(empty(stage)")))]
+    other = line_of(broken, "barrier_wait(empty(stage)")
+    assert waiting == [(str(32 * warp), str(found.line)) for warp in (1, 2, 3)] + [("128", str(other))]
 
 
 def test_without_expected_bytes_a_product_reads_what_has_not_come(mine):
@@ -132,8 +133,9 @@ def test_instructions_per_product():
     tma = found["sbgemm_tma"]
     assert tma["producer"] + tma["consumers"] == tma["all"]
     assert (tma["producer"], round(tma["producer"] / tma["all"], 2)) == (3.625, 0.05)
-    for words in ("49,152 bytes", "that takes 96 instructions", "From 476 warp instructions to 315, and to 72.5", "so 128 of them are needed",
-                  "the 32 loads to registers are gone", "12 instructions became 0.625", "executes 3.6, which is 5 % of all"):
+    for words in ("49,152 bytes", "that takes 96 instructions", "From 476 warp instructions to 315, and to 72.5",
+                  "so 128 of them are needed", "the 32 loads to registers are gone",
+                  "12 instructions became 0.625", "executes 3.6, which is 5 % of all"):
         assert words in PROSE
 
 

@@ -1,6 +1,7 @@
 """What one more product costs in warp instructions: everybody copies and multiplies, or each has a role."""
 
 import functools
+from typing import Any
 
 from course_lib.plots import Table
 from course_lib.run import run
@@ -20,7 +21,7 @@ COUNTED = {
 
 @functools.cache
 def per_product(kernel: str) -> dict[str, float]:
-    """Return the warp instructions that a product of 64 × 256 × 16 costs: names of `COUNTED`, and those of each role where there are roles."""
+    """Return the warp instructions that a product of 64 × 256 × 16 costs: names of `COUNTED`, and each role where there are roles."""
     first, second = (_counts(kernel, K) for K in DEPTHS)
     products = M * N * (DEPTHS[1] - DEPTHS[0]) / PRODUCT
     return {what: (second[what] - first[what]) / products for what in second}
@@ -28,10 +29,12 @@ def per_product(kernel: str) -> dict[str, float]:
 
 def _counts(kernel: str, K: int) -> dict[str, int]:
     A, B, _ = inputs(M, N, K)
-    result = run(kernel, A, B, backend="sim", **({"blocks": 2} if kernel == "sbgemm_tma" else {}))
+    blocks: dict[str, Any] = {"blocks": 2} if kernel == "sbgemm_tma" else {}
+    result = run(kernel, A, B, backend="sim", **blocks)
     counters, roles = result.counters or {}, result.pipeline
-    found = {what: sum(counters.get(name, 0) for name in names if kernel != "sbgemm_stages" or "global_op_ld" not in name)
-             for what, names in COUNTED.items()}
+    found = {what: sum(counters.get(name, 0) for name in names) for what, names in COUNTED.items()}
+    if kernel == "sbgemm_stages":             # whose cp.async are requests to global memory, too
+        found["copies"] = counters[COUNTED["copies"][0]]
     if roles and roles.instructions["products"]:
         found |= {"producer": roles.instructions["copies"], "consumers": roles.instructions["products"]}
     return found
