@@ -16,6 +16,7 @@ from course_lib.lessons.roles.tries import MISTAKES, cases, stages_of
 from course_lib.magic import from_cell
 from course_lib.run import run
 from course_lib.widgets.compute import inputs
+from course_lib.unwritten import NOT_WRITTEN, NotWritten, Unwritten
 from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -159,3 +160,16 @@ def test_the_real_kernel_has_what_the_lesson_says():
     assert 65536 // 384 == 170
     assert 128 * (40 + 2 * 232) <= 65536
     assert kernels.get("sbgemm_tma").check()["blocks"] == 132
+
+
+@pytest.mark.parametrize("use", [roles.check_roles, lambda kernel: roles.with_mistake(kernel, "nothing expected")])
+def test_while_the_kernel_is_not_written_the_lesson_says_so(use):
+    with pytest.raises(NotWritten):
+        use(Unwritten("two_roles", NOT_WRITTEN, ""))
+
+
+def test_the_scoreboard_has_its_shares_and_counts():
+    assert [round(100 * ours / library) for ours, library in ((638, 662), (668, 660))] == [96, 101]
+    assert "`sbgemm_tma` reached 96 % and 101 % of cuBLAS" in PROSE
+    assert "| 315 | 290 to 338 |" in PROSE
+    assert "| 72.5 | 638 at N = 4096, 668 at 8192 |" in PROSE
