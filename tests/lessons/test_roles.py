@@ -15,8 +15,8 @@ from course_lib.lessons.roles.costs import KERNELS, per_product
 from course_lib.lessons.roles.tries import MISTAKES, cases, stages_of
 from course_lib.magic import from_cell
 from course_lib.run import run
-from course_lib.widgets.compute import inputs
 from course_lib.unwritten import NOT_WRITTEN, NotWritten, Unwritten
+from course_lib.widgets.compute import inputs
 from tools import my_course
 
 ROOT = Path(__file__).resolve().parents[2]
