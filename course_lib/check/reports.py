@@ -92,13 +92,13 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
     """Return one finding for all hazards between two lines."""
     first, last = pair
     example = hazards[0]
+    if example.bulk or example.first_multiplies:
+        return _broken_rule(example, case, lines, right)
     times = ", ".join(f"{hazard.count:,} {_ORDERED['copy' if unfinished_copy(hazard) else hazard.kind]}" for hazard in hazards)
     threads = [_thread(example.first_thread), _thread(example.second_thread)]
     block = f"block {_thread(example.block)}"
     element = element_name(report, example.address, lines)
-    if example.bulk or example.first_multiplies:
-        text = f"{example} The result is {'right all the same, by luck' if right else 'wrong'}"
-    elif {hazard.kind for hazard in hazards} == {"WAW"}:
+    if {hazard.kind for hazard in hazards} == {"WAW"}:
         text = f"{element} is written by threads {' and '.join(threads)} of {block}: it needs one writer between barriers"
     else:
         ends = [(example.first_line, threads[0]), (example.second_line, threads[1])]
@@ -113,7 +113,7 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
                    facts={"case": case, "hazards": tuple(hazards)})
 
 
-def _broken_rule(rule: BrokenRule, case: Any, lines: Sequence[str], right: bool) -> Finding:
+def _broken_rule(rule: BrokenRule | Hazard, case: Any, lines: Sequence[str], right: bool) -> Finding:
     """Return the finding for a fence, a wait or an arrival that bulk copies, mbarriers or wgmma need and the kernel lacks."""
     line = max(rule.first_line, rule.second_line)
     luck = "right here all the same, but a GPU need not give it" if right else "wrong"
