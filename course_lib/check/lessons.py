@@ -9,12 +9,13 @@ from course_lib.simt.async_report import Finding as BrokenRule
 
 # `check` comes with lesson 03, which explains wrong results and accesses out of bounds: nobody who reads of one has to be sent there.
 TITLES = {"04": "Tiling", "05": "Coalescing", "06": "Bank conflicts and padding", "08": "Register blocking",
-          "17": "Stages", "19": "Is every multiprocessor busy?"}
+          "17": "Stages", "18": "Who copies, and who multiplies?", "19": "Is every multiprocessor busy?"}
 PACKAGES = {"04": "tiling", "05": "coalescing", "06": "bank_conflicts", "08": "register_blocking", "17": "stages",
-            "19": "busy"}
+            "18": "roles", "19": "busy"}
 EXPLAINS = {
     "hazard": "04", "uninitialised": "04", "divergent barrier": "04", "loads": "04",
-    "misaligned": "05", "sectors": "05", "bank conflicts": "06", "spills": "08", "local memory": "08", "copy": "17", "order": "19",
+    "misaligned": "05", "sectors": "05", "bank conflicts": "06", "spills": "08", "local memory": "08", "copy": "17", "asynchronous": "18",
+    "order": "19",
 }
 
 
@@ -25,9 +26,8 @@ def lesson_of(finding: Finding) -> str:
     ('lesson 04, Tiling', '')
     """
     hazards = finding.facts.get("hazards", ())
-    if any(isinstance(hazard, BrokenRule) for hazard in hazards):      # of mbarriers, bulk copies and wgmma there is no lesson yet
-        return ""
-    number = EXPLAINS.get("copy" if any(map(unfinished_copy, hazards)) else finding.kind)
+    asynchronous = any(isinstance(hazard, BrokenRule) or hazard.bulk or hazard.first_multiplies for hazard in hazards)
+    number = EXPLAINS.get("asynchronous" if asynchronous else "copy" if any(map(unfinished_copy, hazards)) else finding.kind)
     return f"lesson {number}, {TITLES[number]}" if number and not _is_read(number) else ""
 
 

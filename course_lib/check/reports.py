@@ -23,7 +23,7 @@ _KINDS = (
     (simt.UnsupportedInstruction, "unsupported"),
 )
 _LOCAL_NAME = re.compile(r"_ZZ.*E(\d+)(\w+)")       # a variable in a function, as C++ compilers write it
-_PLACE = re.compile(r"(?:[\w$]+, )?line \d+: ")         # with which the simulator begins; a finding shows the line itself
+_PLACE = re.compile(r"(?:[\w$]+, )?line \d+(?: \(in [\w.]+, line \d+\))?: ")      # the simulator begins so; a finding shows the line itself
 _BARRIER = re.compile(r"__syncthreads|bar\.sync|barrier")
 _LEAVES = re.compile(r"\breturn\s*;")
 _ORDERED = {"RAW": "reads with no barrier after the write", "WAR": "writes with no barrier after the read",
@@ -92,6 +92,8 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
     """Return one finding for all hazards between two lines."""
     first, last = pair
     example = hazards[0]
+    if example.bulk or example.first_multiplies:
+        return _broken_rule(example, case, lines, right)
     times = ", ".join(f"{hazard.count:,} {_ORDERED['copy' if unfinished_copy(hazard) else hazard.kind]}" for hazard in hazards)
     threads = [_thread(example.first_thread), _thread(example.second_thread)]
     block = f"block {_thread(example.block)}"
@@ -111,7 +113,7 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
                    facts={"case": case, "hazards": tuple(hazards)})
 
 
-def _broken_rule(rule: BrokenRule, case: Any, lines: Sequence[str], right: bool) -> Finding:
+def _broken_rule(rule: BrokenRule | Hazard, case: Any, lines: Sequence[str], right: bool) -> Finding:
     """Return the finding for a fence, a wait or an arrival that bulk copies, mbarriers or wgmma need and the kernel lacks."""
     line = max(rule.first_line, rule.second_line)
     luck = "right here all the same, but a GPU need not give it" if right else "wrong"

@@ -4,6 +4,7 @@ And the split of float32 into three bfloat16, with which they multiply float32.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
 from course_lib.kernels.parameters import MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
@@ -57,7 +58,7 @@ def _kernel(name, idea, parameters, rules, **shared):
         inputs="bf16", stored="bf16", needs=AMPERE, **shared)
 
 
-def _warpgroups(name, idea, BN, stage, parameters, group=4, **formats):
+def _warpgroups(name, idea, BN, stage, parameters, group=4, lesson="", **formats):
     """Return a kernel of a producer and two consumers, whose blocks take turns with the tiles of C."""
     def tile(p):
         return p["BN"] if BN is None else BN
@@ -65,7 +66,7 @@ def _warpgroups(name, idea, BN, stage, parameters, group=4, **formats):
     blocks = Parameter("blocks", "blocks of the grid; each takes every so manyth tile of C", 132, low=2, high=2**20, choices=(132,))
     bands = Parameter("GROUP", "rows of tiles that are computed together, column by column", group, high=64, choices=(4, 8))
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=(*parameters, bands, blocks),
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson=lesson, parameters=(*parameters, bands, blocks),
         rules=((one_of_rule("BN", 128, 256),) if BN is None else ()) + (shared_rule(lambda p: p["STAGES"] * stage(tile(p)) + 1024),),
         passes=tuple(p.name for p in (*parameters, bands)), block_of=lambda p: (384, 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1),
         dynamic_of=lambda p: p["STAGES"] * stage(tile(p)), boxes=((128, 64), (64, 64)), needs=HOPPER,
@@ -87,8 +88,9 @@ def kernels() -> Iterator[Kernel]:
          sums_rule(("BM", "BN"), 48 * 1024, "a block"), shared_rule(_all_stages)),
         dynamic_of=_all_stages)
     wide = Parameter("BN", "columns of C a block computes", 256, choices=(128, 256))
+    stages = replace(stages_of(4), choices=(2, 3, 4))
     yield _warpgroups("sbgemm_tma", "a warp fetches boxes of the matrices, two warpgroups multiply what has come", None,
-                      lambda BN: 2 * 64 * (128 + BN), (wide, stages_of(4)), inputs="bf16", stored="bf16")
+                      lambda BN: 2 * 64 * (128 + BN), (wide, stages), lesson="18_roles", inputs="bf16", stored="bf16")
     yield _warpgroups("sgemm_parts", "float32's accuracy: six products of three bfloat16 each, by warpgroups", 128,
                       lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, inputs="bf16x3 by 64", stored="bf16x3")
     yield Kernel(

@@ -7,7 +7,7 @@
 // Maps      A: boxes of BM x 64, B: boxes of 64 x 64; both with a swizzle of 128 bytes
 // Strides   ldc: elements from one row of C to the next, even; those of A and B are in their maps, multiples of 8
 // Edges     any M, N, K below 2^31 elements a matrix; compile for sm_90a
-// Lesson    none yet      Next  sbgemm_clusters.cu
+// Lesson    notebooks/18_roles.ipynb      Next  sbgemm_clusters.cu
 #ifndef BN            // the launcher passes all three with -D, or none
 #define BN 256
 #define STAGES 4

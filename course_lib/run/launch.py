@@ -207,9 +207,10 @@ def observed(report: simt.Report | None, racecheck: bool) -> dict[str, Any]:
     """Return the fields of a `LaunchResult` that the simulator fills."""
     if report is None:
         return {"counters": None, "counters_label": "", "lines": None, "level": None, "hazards": None, "meetings": (),
-                "lost_alignments": (), "stray_shuffles": (), "products": (), "async_findings": (), "trace": (), "arrays": (), "shared": ()}
+                "lost_alignments": (), "stray_shuffles": (), "products": (), "async_findings": (), "pipeline": None,
+                "trace": (), "arrays": (), "shared": ()}
     return {"counters": report.counters, "counters_label": "simulated", "lines": report.lines, "level": report.level,
             "hazards": report.all_hazards if racecheck else None, "meetings": report.meetings,
             "lost_alignments": report.lost_alignments, "stray_shuffles": report.stray_shuffles,
-            "products": report.products, "async_findings": report.async_findings,
+            "products": report.products, "async_findings": report.async_findings, "pipeline": report.pipeline,
             "trace": report.trace, "arrays": report.arrays, "shared": report.shared}

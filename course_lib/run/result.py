@@ -9,7 +9,7 @@ from course_lib.gpu import Timing
 from course_lib.kernels import Kernel
 from course_lib.model.occupancy import Occupancy
 from course_lib.run.types import Array, Rows
-from course_lib.simt.async_report import AsyncFinding, Finding, ProductFinding
+from course_lib.simt.async_report import AsyncFinding, Finding, Pipeline, ProductFinding
 from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, SharedVariable, StrayShuffle, TraceRecord
 from course_lib.toolchain.resources import Resources
 
@@ -68,6 +68,8 @@ class LaunchResult:
         Missing fences and waits of bulk copies, and ordinary accesses to mbarriers, as the simulator noticed; most of them need racecheck.
     products
         What the rules of `wgmma` ask for and the kernel lacks, as the simulator's search for races noticed.
+    pipeline
+        How far copies ran ahead, and the instructions of warps that copy and of warps that multiply; None without asynchronous work.
     trace, arrays, shared
         Of a traced run: its records, and the address ranges of arrays and shared variables.
     """
@@ -92,6 +94,7 @@ class LaunchResult:
     stray_shuffles: tuple[StrayShuffle, ...] = field(repr=False)
     async_findings: tuple[AsyncFinding, ...] = field(repr=False)
     products: tuple[ProductFinding, ...] = field(repr=False)
+    pipeline: Pipeline | None = field(repr=False)
     trace: tuple[TraceRecord, ...] = field(repr=False)
     arrays: tuple[DeviceArray, ...] = field(repr=False)
     shared: tuple[SharedVariable, ...] = field(repr=False)

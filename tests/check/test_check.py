@@ -427,4 +427,4 @@ def test_a_broken_rule_of_asynchronous_work_is_a_hazard_whatever_the_answer_is(r
     assert all(f"line {line}" in finding.message for line in (rule.first_line, rule.second_line))
     assert CheckReport("k", "", (finding,)).marks == dict.fromkeys((rule.first_line, rule.second_line), "hazard")
     assert not trials.outcomes[0].passed
-    assert lesson_of(finding) == "", "no lesson explains it yet"
+    assert lesson_of(finding) == "lesson 18, Who copies, and who multiplies?"

@@ -1,0 +1,175 @@
+"""Lesson 18: the reader's kernel with two roles, what breaks it, and every number that the prose says."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from course_lib import kernels
+from course_lib.blank import is_blank
+from course_lib.errors import CourseError
+from course_lib.explorables.roles import STAGES, STEPS, pipelined
+from course_lib.lessons import roles
+from course_lib.lessons.roles.costs import KERNELS, per_product
+from course_lib.lessons.roles.tries import MISTAKES, cases, stages_of
+from course_lib.magic import from_cell
+from course_lib.run import run
+from course_lib.unwritten import NOT_WRITTEN, NotWritten, Unwritten
+from course_lib.widgets.compute import inputs
+from tools import my_course
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = ROOT / "notebooks" / "18_roles.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+PROSE = re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+LECTURE = " ".join((ROOT / "docs" / "lecturing" / "18_roles.md").read_text(encoding="utf-8").split())
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+@pytest.fixture(scope="module")
+def mine():
+    """Return the worked kernel of the lesson's blank cell."""
+    return from_cell(CELLS["mine"])[1]
+
+
+@pytest.mark.parametrize("stages", [2, 3, 5])
+def test_the_worked_kernel_is_right_with_any_number_of_stages(mine, stages):
+    assert roles.check_roles(mine.replace("#define STAGES 3", f"#define STAGES {stages}")).right
+
+
+def test_the_reader_begins_with_two_gaps_and_the_lecture_has_what_belongs_there(mine):
+    blanked, _ = my_course.blank_cell(CELLS["mine"])
+    assert is_blank(blanked)
+    answers = [re.sub(r"\s*//.*", "", line).strip() for gap in re.findall(r"BEGIN SOLUTION\n(.*?)\s*// END", CELLS["mine"], re.S)
+               for line in gap.splitlines()]
+    assert len(answers) == 7
+    assert all(answer not in blanked and f"`{answer}`" in LECTURE for answer in answers)
+
+
+def line_of(kernel, words):
+    line, = (n for n, text in enumerate(kernel.split("\n"), 1) if words in text and "auto" not in text)
+    return line
+
+
+def test_the_plain_parity_stops_all_in_two_lines(mine):
+    broken = roles.with_mistake(mine, "the plain parity")
+    found, = roles.check_roles(broken).findings
+    assert (found.kind, found.line) == ("endless", line_of(broken, "barrier_wait(full(stage)"))
+    waiting = re.findall(r"thread \((\d+), 0, 0\)[^,]*? in line (\d+)", found.message)
+    other = line_of(broken, "barrier_wait(empty(stage)")
+    assert waiting == [(str(32 * warp), str(found.line)) for warp in (1, 2, 3)] + [("128", str(other))]
+
+
+def test_without_expected_bytes_a_product_reads_what_has_not_come(mine):
+    broken = roles.with_mistake(mine, "nothing expected")
+    report = roles.check_roles(broken)
+    assert not any(case.passed for case in report.inputs)
+    found, = (finding for finding in report.findings if "RAW" in finding.message)
+    assert found.line == line_of(broken, "multiply(c, ")
+    assert f"begins to copy to byte 0 of tiles at line {line_of(broken, 'load_box(As')}" in found.message
+    assert "The result is wrong" in found.message
+
+
+def test_a_release_that_is_too_early_gives_the_right_result_and_is_found_all_the_same(mine):
+    broken = roles.with_mistake(mine, "released too early")
+    report = roles.check_roles(broken)
+    found, = report.findings
+    assert found.line == line_of(broken, "multiply(c, ")
+    assert f"begins to copy to it at line {line_of(broken, 'load_box(As')}" in found.message
+    assert "The result is right here all the same, but a GPU need not give it" in found.message
+    assert [case.passed for case in report.inputs] == [True, True, False, False], "as few steps as stages: no stage is used again"
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("(full(stage), parity)", "(full(stage), 0)"), ("parity ^ 1", "1")])
+def test_a_parity_that_is_always_the_first_rounds_passes_the_first_two_inputs(mine, right, wrong):
+    assert [case.passed for case in roles.check_roles(mine.replace(right, wrong)).inputs] == [True, True, False, None]
+
+
+@pytest.mark.parametrize(("right", "wrong", "kind"), [
+    ("if (thread == 0) barrier_arrive", "barrier_arrive", "endless"),
+    ("barrier_wait(full(stage), parity);", "", "launch"),
+    ("products_wait<0>();", "", "hazard"),
+    ("fetch(stage, step);", "", "endless"),
+    ("col0 + thread % 4 * 2;", "col0 + thread % 4 * 2 + 1 - 2 * (thread % 4 == 3);", "wrong")])
+def test_other_mistakes_are_named(mine, right, wrong, kind):
+    assert mine.count(right) == 1
+    assert kind in [finding.kind for finding in roles.check_roles(mine.replace(right, wrong)).findings]
+
+
+def test_a_mistake_that_has_no_place_is_refused(mine):
+    with pytest.raises(CourseError, match="no mistake that is known"):
+        roles.with_mistake(mine, "no barrier")
+    for which in MISTAKES:
+        with pytest.raises(CourseError, match="was not found in your kernel"):
+            roles.with_mistake("int x;", which)
+
+
+def test_stages_that_fit_are_taken_from_the_text():
+    assert stages_of("int x;") == 3
+    with pytest.raises(CourseError, match="STAGES is 10"):
+        stages_of("#define STAGES 10")
+    assert [str(case) for case in cases(2)] == ["M=64 N=128 K=64", "M=64 N=128 K=128", "M=64 N=128 K=384", "M=128 N=256 K=168"]
+
+
+def test_the_numbers_of_the_picture():
+    assert {stages: len(pipelined(stages).waited) for stages in STAGES} == {2: 6, 3: 5, 4: 4}
+    assert STEPS == 8
+    assert "With three stages it waits five times" in PROSE
+    assert "Six times with two stages, and four times with four." in PROSE
+
+
+def test_instructions_per_product():
+    """An mma is 16 × 8 × 16; a step of 128 × 256 × 64 has eight products; one box for A and four for B."""
+    assert [roles.copies_per_step(kernel) for kernel in KERNELS[1:]] == [2 * 64 * (128 + 256) // (16 * 32), 1 + 256 // 64] == [96, 5]
+    found = {kernel: per_product(kernel) for kernel in KERNELS}
+    assert [found[kernel]["products"] for kernel in KERNELS] == [64 * 256 * 16 / (16 * 8 * 16)] * 2 + [4]
+    assert [found[kernel]["copies"] for kernel in KERNELS] == [32, 12, 0.625]
+    assert [found[kernel]["to registers"] for kernel in KERNELS] == [48, 32, 0]
+    assert [found[kernel]["all"] for kernel in KERNELS] == [476, 315, 72.5]
+    tma = found["sbgemm_tma"]
+    assert tma["producer"] + tma["consumers"] == tma["all"]
+    assert (tma["producer"], round(tma["producer"] / tma["all"], 2)) == (3.625, 0.05)
+    for words in ("49,152 bytes", "that takes 96 instructions", "From 476 warp instructions to 315, and to 72.5",
+                  "so 128 of them are needed", "the 32 loads to registers are gone",
+                  "12 instructions became 0.625", "executes 3.6, which is 5 % of all"):
+        assert words in PROSE
+
+
+def test_the_tables_have_these_numbers():
+    assert [row[-1] for row in roles.costs().rows] == ["476", "315", "72.5"]
+    assert [row[-1] for row in roles.by_role().rows] == ["5%", "95%"]
+
+
+def test_three_warps_of_twelve_do_nothing_and_eight_multiply():
+    A, B, _ = inputs(256, 256, 64)
+    pipeline = run("sbgemm_tma", A, B, backend="sim", BN=256, blocks=2).pipeline
+    assert {role: warps // 2 for role, warps in pipeline.warps.items()} == {"copies": 1, "products": 8, "neither": 3, "both": 0}
+    assert "One of them does all the copying and nothing else, eight multiply and never load, and three do nothing at all" in PROSE
+
+
+def test_the_real_kernel_has_what_the_lesson_says():
+    text = kernels.get("sbgemm_tma").source
+    for code in ("barrier_init(used + 8 * s, CONSUMERS)", "products_wait<1>();", "setmaxnreg.dec.sync.aligned.u32 40",
+                 "setmaxnreg.inc.sync.aligned.u32 232", "n += gridDim.x"):
+        assert code in text
+    assert 65536 // 384 == 170
+    assert 128 * (40 + 2 * 232) <= 65536
+    assert kernels.get("sbgemm_tma").check()["blocks"] == 132
+
+
+@pytest.mark.parametrize("use", [roles.check_roles, lambda kernel: roles.with_mistake(kernel, "nothing expected")])
+def test_while_the_kernel_is_not_written_the_lesson_says_so(use):
+    with pytest.raises(NotWritten):
+        use(Unwritten("two_roles", NOT_WRITTEN, ""))
+
+
+def test_the_scoreboard_has_its_shares_and_counts():
+    assert [round(100 * ours / library) for ours, library in ((638, 662), (668, 660))] == [96, 101]
+    assert "`sbgemm_tma` reached 96 % and 101 % of cuBLAS" in PROSE
+    assert "| 315 | 290 to 338 |" in PROSE
+    assert "| 72.5 | 638 at N = 4096, 668 at 8192 |" in PROSE
