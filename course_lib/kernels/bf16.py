@@ -54,7 +54,7 @@ def _kernel(name, idea, parameters, rules, **shared):
         inputs="bf16", stored="bf16", needs=AMPERE, **shared)
 
 
-def _warpgroups(name, idea, BN, stage, parameters, group=4, **formats):
+def _warpgroups(name, idea, BN, stage, parameters, group=4, lesson="", **formats):
     """Return a kernel of a producer and two consumers, whose blocks take turns with the tiles of C."""
     def tile(p):
         return p["BN"] if BN is None else BN
@@ -62,7 +62,7 @@ def _warpgroups(name, idea, BN, stage, parameters, group=4, **formats):
     blocks = Parameter("blocks", "blocks of the grid; each takes every so manyth tile of C", 132, low=2, high=2**20, choices=(132,))
     bands = Parameter("GROUP", "rows of tiles that are computed together, column by column", group, high=64, choices=(4, 8))
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=(*parameters, bands, blocks),
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson=lesson, parameters=(*parameters, bands, blocks),
         rules=((one_of_rule("BN", 128, 256),) if BN is None else ()) + (shared_rule(lambda p: p["STAGES"] * stage(tile(p)) + 1024),),
         passes=tuple(p.name for p in (*parameters, bands)), block_of=lambda p: (384, 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1),
         dynamic_of=lambda p: p["STAGES"] * stage(tile(p)), boxes=((128, 64), (64, 64)), needs=HOPPER,
@@ -87,4 +87,4 @@ def kernels() -> Iterator[Kernel]:
     yield _warpgroups("sbgemm_tma", "a warp fetches boxes of the matrices, two warpgroups multiply what has come", None,
                       lambda BN: 2 * 64 * (128 + BN), (wide, stages_of(4)), inputs="bf16", stored="bf16")
     yield _warpgroups("sgemm_parts", "float32's accuracy: six products of three bfloat16 each, by warpgroups", 128,
-                      lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, inputs="bf16x3 by 64", stored="bf16x3")
+                      lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, lesson="20_few_bits", inputs="bf16x3 by 64", stored="bf16x3")
