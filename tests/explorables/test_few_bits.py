@@ -15,10 +15,10 @@ from course_lib.run.accuracy import magnitude
 PICTURE = few_bits
 WIDTHS = ((360, 12), (390, 12), (700, 14), (768, 14), (984, 14), (1280, 14), (1900, 14), (1864, 28), (1224, 28))
 ROUND = r"""
-// x to m bits behind the point: float32's own addition of a large number rounds, to the nearest and to even.
+// x to m bits behind the point: the addition of a large double rounds, to the nearest and to even.
 __device__ float rounded(float x, int m) {
-    const float large = x == 0 ? 0 : ldexpf(1.5f, ilogbf(x) + 23 - m);
-    return __fadd_rn(__fadd_rn(x, large), -large);
+    const double large = x == 0 ? 0 : ldexp(1.5, ilogbf(x) + 52 - m);
+    return __dadd_rn(__dadd_rn(x, large), -large);
 }
 extern "C" __global__ void parts(int n, int m, const float* x, float* y) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -38,7 +38,7 @@ extern "C" __global__ void product(int K, int count, const float* A, const float
 
 
 def simulated(x, m):
-    """Return the three parts of numbers, as the simulator's float32 additions round them."""
+    """Return the three parts of numbers, as the simulator's additions round them."""
     x = np.asarray(x, np.float32)
     y = np.zeros((3, *x.shape), np.float32)
     simt.launch(ROUND, "parts", -(-x.size // 256), 256, [np.int32(x.size), np.int32(m), x.ravel().copy(), y])
