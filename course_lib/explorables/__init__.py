@@ -22,6 +22,6 @@ from course_lib.explorables.tiling import side_by_side
 from course_lib.explorables.unroll import unroll
 from course_lib.explorables.warps import warp_timelines
 
-__all__ = ["banks", "cache_blocks", "few_bits", "gap", "hand_over", "lanes", "one_request", "overtaking", "race", "register_reads", "side_by_side",
-           "tile_load", "tiles_on_multiprocessors", "tiles_on_their_way", "two_orders", "unroll", "warp_timelines",
+__all__ = ["banks", "cache_blocks", "few_bits", "gap", "hand_over", "lanes", "one_request", "overtaking", "race", "register_reads",
+           "side_by_side", "tile_load", "tiles_on_multiprocessors", "tiles_on_their_way", "two_orders", "unroll", "warp_timelines",
            "who_computes"]

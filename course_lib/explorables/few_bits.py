@@ -95,7 +95,7 @@ class FewBits(Explorable):
     _esm = module_text("few_bits")
 
     def static_text(self) -> str:
-        return f"{self.title}: sign, exponent and fraction in five formats, and errors over the bits that are left. Run this cell to play it."
+        return f"{self.title}: sign, exponent and fraction in five formats, and errors over bits that are left. Run this cell to play it."
 
 
 def few_bits(number: str = "1/3", mantissa: int = 7, count: int = 1) -> FewBits:

@@ -68,9 +68,9 @@ def test_both_predictions(mine):
     A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
     tf32, bf16 = (max_error(run(name, A, B).C, A, B) for name in ("sgemm_mma", "sgemm_bf16"))
     assert 7 < bf16 / tf32 < 9
-    (A0, A1), (B0, B1) = halves(mine, A), halves(mine, B)
-    C = run("sgemm_bf16", A1, B0).C
-    for x, y in ((A0, B1), (A0, B0)):
+    a, b = halves(mine, A), halves(mine, B)
+    C = run("sgemm_bf16", a[1], b[0]).C
+    for x, y in ((a[0], b[1]), (a[0], b[0])):
         C = run("sgemm_bf16", x, y, C, beta=1).C
     assert bf16 / max_error(C, A, B) > bound(7, 1) / bound(7, 2) == pytest.approx(170, abs=2)
     says("about 170 times smaller. The error of these numbers shrinks even more")
@@ -177,7 +177,8 @@ def test_a_scale_for_each_row_costs_nothing():
 
 
 def test_the_scoreboard_agrees_with_itself():
-    rows = [[float(x) for x in re.findall(r"\| ([\d.e-]+)", line)] for line in CELLS["scoreboard"].splitlines() if re.match(r"\| (cuBLAS|`)", line)]
+    lines = [line for line in CELLS["scoreboard"].splitlines() if re.match(r"\| (cuBLAS|`)", line)]
+    rows = [[float(x) for x in re.findall(r"\| ([\d.e-]+)", line)] for line in lines]
     (slow, error, slower, larger), (fast, small, faster, smaller) = rows
     assert (2.7 < fast / slow < 2.9, 2.7 < faster / slower < 2.9) == (True, True)
     assert all(7 < x < 9 for x in (error / small, larger / smaller))

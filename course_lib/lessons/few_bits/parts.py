@@ -24,7 +24,8 @@ def check_parts(text: str) -> str:
         wrong = np.flatnonzero(~(mine.get() == right))
         if len(wrong):
             i = wrong[0]
-            return f"wrong: {name}[{i}] is {mine.get()[i]:.9g}, but x[{i}] = {x[i]:.9g} has {right[i]:.9g} there ({len(wrong)} of {len(x)} are wrong)"
+            return (f"wrong: {name}[{i}] is {mine.get()[i]:.9g}, but x[{i}] = {x[i]:.9g} has {right[i]:.9g} there "
+                    f"({len(wrong)} of {len(x)} are wrong)")
     left = np.max(np.abs(x - found[0].get() - found[1].get()) / np.abs(x))
     return f"right: {len(x):,} numbers; what both parts leave is at most {left:.1e} of a number"
 
@@ -82,7 +83,7 @@ def odd_matrices() -> Table:
     """Return the error of each kernel, and of E4M3, for the products of `odd_products`."""
     rows = []
     for what, (A, B) in odd_products().items():
-        Cs = [run(name, A, B, backend="sim", **(TILE if name != KERNELS[0] else {})).C for name in KERNELS]
-        rows.append((what, *(judged(C, A, B) for C in (*Cs, in_e4m3(A, B), in_e4m3(A, B, scaled=True)))))
+        found = [run(name, A, B, backend="sim", **(TILE if name != KERNELS[0] else {})).C for name in KERNELS]
+        rows.append((what, *(judged(C, A, B) for C in (*found, in_e4m3(A, B), in_e4m3(A, B, scaled=True)))))
     return Table(("what is odd", "float32", "TF32", "bfloat16", "three parts", "E4M3", "E4M3, rows and columns scaled"), rows,
                  "Largest error / Σ |a| |b|, or the row of C that the Inf is in; kernels simulated, E4M3 rounded with exact sums")

@@ -23,7 +23,8 @@ LONG = ((FRESH, FRESH + " for (int i = 0; i < MT; ++i) for (int e = 0; e < 4; ++
 NINE = ((ORDER, ORDER.replace("2", "4")),
         ("int part = sum; part >= 0; --part", "int part = min(sum, 2); part >= max(sum - 2, 0); --part"))
 WAYS = {                                # what is changed in the text of sgemm_split, one thing at a time
-    "six products, as it is": (), "all nine": NINE, "largest first": ((ORDER, "int sum = 0; sum < 3; ++sum"),), "one sum for all of K": LONG}
+    "six products, as it is": (), "all nine": NINE, "largest first": ((ORDER, "int sum = 0; sum < 3; ++sum"),),
+    "one sum for all of K": LONG}
 
 
 def numbers(K: int, positive: bool = False) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -47,7 +48,8 @@ def numbers_and_sums(K: int) -> tuple[float, float, float]:
     a, b = to_bf16(A), to_bf16(B)
     x, y = from_bf16(a), from_bf16(b)
     summed = run("sbgemm_mma", a, b, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C
-    return float(np.abs(errors(reference(a, b), A, B)).max()), *(float(np.abs(errors(C, a, b)).max()) for C in summed)
+    tensor, plain = (float(np.abs(errors(C, a, b)).max()) for C in summed)
+    return float(np.abs(errors(reference(a, b), A, B)).max()), tensor, plain
 
 
 def inputs_or_sums() -> Table:
@@ -62,8 +64,8 @@ def mean_errors(K: int, sign: int = 1) -> tuple[float, float]:
     """Return the mean errors of the sums of tensor cores and of float32, as a share of |C|; all terms have the sign `sign`."""
     A, B = (to_bf16(sign * x if first else x) for first, x in zip((True, False), numbers(K, positive=True), strict=True))
     x, y = from_bf16(A), from_bf16(B)
-    Cs = run("sbgemm_mma", A, B, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C
-    tensor, plain = (float(errors(C, A, B).mean()) for C in Cs)
+    found = run("sbgemm_mma", A, B, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C
+    tensor, plain = (float(errors(C, A, B).mean()) for C in found)
     return tensor, plain
 
 
@@ -103,7 +105,7 @@ def ways_to_add() -> Table:
     names = {**dict.fromkeys(WAYS), "sgemm_naive": None}
     rows = [(way, *(f"{error_of(way, K, positive):.1e}" for positive in (False, True) for K in DEPTHS)) for way in names]
     heads = [f"{kind}, K = {K:,}" for kind in ("signs", "positive") for K in DEPTHS]
-    return Table(("sgemm_split with", *heads), rows, "Largest error / Σ |a| |b|, random numbers of both signs, and positive ones; simulated")
+    return Table(("sgemm_split with", *heads), rows, "Largest error / Σ |a| |b|, random numbers of both signs, and positive; simulated")
 
 
 def sizes_of_products(K: int = 512) -> list[list[float]]:
@@ -118,7 +120,8 @@ def nine_products() -> Table:
     rows = [(f"A{i}", *(f"{size:.0e}" for size in sizes)) for i, sizes in enumerate(sizes_of_products())]
     A, B = numbers(512)
     plain = float(np.abs(errors(run("sgemm_naive", A, B, backend="sim").C, A, B)).max())
-    return Table(("", "B0", "B1", "B2"), rows, f"Largest element of each product / Σ |a| |b|, K = 512; sgemm_naive's largest error is {plain:.0e}")
+    caption = f"Largest element of each product / Σ |a| |b|, K = 512; sgemm_naive's largest error is {plain:.0e}"
+    return Table(("", "B0", "B1", "B2"), rows, caption)
 
 
 @functools.cache
@@ -131,7 +134,7 @@ def error_with_parts(count: int, K: int) -> float:
 
 def when_enough() -> Table:
     """Return the errors with one, two and three parts beside float32's error and bound, by K."""
-    rows = [(f"{K:,}", *(f"{error_with_parts(count, K):.0e}" for count in (1, 2, 3)), f"{error_of('sgemm_naive', K):.0e}", f"{tolerance(K):.0e}")
-            for K in DEPTHS]
+    rows = [(f"{K:,}", *(f"{error_with_parts(count, K):.0e}" for count in (1, 2, 3)), f"{error_of('sgemm_naive', K):.0e}",
+             f"{tolerance(K):.0e}") for K in DEPTHS]
     return Table(("K", "1 part, 1 product", "2 parts, 3 products", "3 parts, 6 products", "float32, sgemm_naive", "float32's bound"), rows,
                  "Largest error / Σ |a| |b|, random numbers of both signs; sgemm_split with fewer parts, simulated")
