@@ -12,7 +12,7 @@ from course_lib import arch, cp, kernels
 from course_lib.errors import CourseError
 from course_lib.explorables.few_bits import bound, states
 from course_lib.lessons import few_bits
-from course_lib.lessons.few_bits import sums
+from course_lib.lessons.few_bits import eight, sums
 from course_lib.lessons.few_bits.parts import in_e4m3, judged, odd_products
 from course_lib.lessons.few_bits.sums import DEPTHS, WAYS
 from course_lib.magic import from_cell
@@ -183,3 +183,17 @@ def test_the_scoreboard_agrees_with_itself():
     assert (2.7 < fast / slow < 2.9, 2.7 < faster / slower < 2.9) == (True, True)
     assert all(7 < x < 9 for x in (error / small, larger / smaller))
     assert faster * 1e3 < arch.device("H200").peak_gflops_tensor("bf16") / 6
+
+
+def test_the_sums_of_fp8():
+    """With positive numbers one sum for all of K loses more than rounding does; fresh sums do not."""
+    rounding, fresh, some, all_of_k = eight.errors(4096, True)
+    assert round(100 * all_of_k) == 7
+    assert 13.5 < all_of_k / rounding < 15
+    assert round(100 * eight.errors(16384, True)[-1]) == 22
+    for K in eight.DEPTHS:
+        rounding, fresh, some, all_of_k = eight.errors(K, True)
+        assert (fresh < 1e-4, some < 2e-3) == (True, True)
+        assert eight.errors(K, False)[-1] < eight.errors(K, False)[0]
+    says("It is 7 %, fourteen times as much")
+    says("At K = 16,384 it is 22 %")
