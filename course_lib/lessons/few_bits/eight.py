@@ -16,7 +16,7 @@ TERMS = (32, 128)                # of a fresh sum; beside them all of K
 
 @functools.cache
 def errors(K: int, positive: bool) -> tuple[float, ...]:
-    """Return the largest errors in E4M3, relative to the sum of |a| |b|: by rounding A and B, then by sums of 32, of 128 and of all K terms."""
+    """Return the largest errors in E4M3, as shares of Σ |a| |b|: by rounding A and B, then by sums of 32, of 128 and of all K terms."""
     rng = np.random.default_rng([20, K])
     A, B = rng.standard_normal((64, K), np.float32), rng.standard_normal((8, K), np.float32)
     if positive:
