@@ -36,7 +36,7 @@ def odd_numbers() -> Table:
     for label, value in ODD.items():
         x = np.float32(value)
         kept = [round_to(x, "tf32"), round_to(x, "bf16"), round_to_eight(x, "e4m3"), round_to_eight(x, "e5m2")]
-        rows.append((label, *(f"{float(number):.4g}" for number in kept)))
+        rows.append((label, *(f"{number:,.0f}" if 1 <= number < 1e6 else f"{number:.4g}" for number in map(float, kept))))
     return Table(("x", "TF32", "bfloat16", "E4M3", "E5M2"), rows, "The nearest number of each format; FP8 as cvt.rn.satfinite rounds")
 
 
