@@ -92,7 +92,7 @@ def kernels() -> Iterator[Kernel]:
     yield _warpgroups("sbgemm_tma", "a warp fetches boxes of the matrices, two warpgroups multiply what has come", None,
                       lambda BN: 2 * 64 * (128 + BN), (wide, stages), lesson="18_roles", inputs="bf16", stored="bf16")
     yield _warpgroups("sgemm_parts", "float32's accuracy: six products of three bfloat16 each, by warpgroups", 128,
-                      lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, inputs="bf16x3 by 64", stored="bf16x3")
+                      lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, lesson="20_few_bits", inputs="bf16x3 by 64", stored="bf16x3")
     yield Kernel(
         "split_parts", FOLDER / "split_parts.cu", "split_parts", idea="every float as three bfloat16, in a pass of its own", lesson="",
         kind="split", parameters=(Parameter("threads", "threads of a block", 256, choices=(128, 256)),), rules=(), passes=(),

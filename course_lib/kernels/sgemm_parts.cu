@@ -7,7 +7,7 @@
 // Maps      A: boxes of 3 x BM x 64, B: boxes of 3 x 64 x 64; both with a swizzle of 128 bytes
 // Strides   ldc: elements from one row of C to the next, even; those of A and B are in their maps, multiples of 8
 // Edges     any M, N, K below 2^31 elements a matrix; parts below 2^-133 are lost, an infinity in A or B can make NaN; compile for sm_90a
-// Lesson    none yet      Next  none yet
+// Lesson    notebooks/20_few_bits.ipynb      Next  none yet
 #ifndef STAGES        // the launcher passes both with -D, or none
 #define STAGES 2
 #define GROUP 8       // rows of tiles that are computed together, column by column: so their A and B stay in the L2

@@ -1,4 +1,4 @@
-"""What the short number formats of tensor cores keep of a float32: TF32, bfloat16, and bfloat16 in three parts; bfloat16 as bits."""
+"""What the short formats of tensor cores keep of a float32: TF32, bfloat16 (also in three parts, and as bits), and FP8."""
 
 from dataclasses import dataclass
 
@@ -27,6 +27,20 @@ class NumberFormat:
 
 
 FORMATS = {"float32": NumberFormat("float32", 23), "tf32": NumberFormat("TF32", 10), "bf16": NumberFormat("bfloat16", 7)}
+
+
+@dataclass(frozen=True)
+class EightBits:
+    """A format of 8 bits: sign, exponent and mantissa, with what it can hold: the least normal number and the largest."""
+
+    name: str
+    exponent: int
+    mantissa: int
+    normal: float
+    largest: float
+
+
+FP8 = {"e4m3": EightBits("E4M3", 4, 3, 2.0**-6, 448.0), "e5m2": EightBits("E5M2", 5, 2, 2.0**-14, 57344.0)}
 QUIET_NAN = np.uint16(0x7FC0)         # in bfloat16
 AWAY = ("tf32",)           # what cvt.rna rounds a tie to: away from zero; cvt.rn goes to the even neighbour
 
@@ -67,6 +81,39 @@ def round_to(x: ArrayLike, name: str, cut: bool = False) -> NDArray[np.float32]:
     more = 0 if cut else half if name in AWAY else half - np.uint32(1) + (pattern >> np.uint32(FORMATS[name].dropped) & np.uint32(1))
     nearest = ((pattern + more) & ~np.uint32(low)).view(np.float32)
     return np.where(np.isfinite(x), nearest, x)
+
+
+def round_to_bits(x: ArrayLike, mantissa: int) -> NDArray[np.float32]:
+    """Return the nearest float32 with so many mantissa bits, 0 to 23, and float32's exponents; a tie goes to the even neighbour.
+
+    >>> round_to_bits([1 / 3, 257], 7).tolist()
+    [0.333984375, 256.0]
+    """
+    x = np.asarray(x, np.float32)
+    pattern, dropped = x.view(np.uint32), np.uint32(23 - mantissa)
+    if not dropped:
+        return x.copy()
+    low = np.uint32((1 << int(dropped)) - 1)
+    nearest = (pattern + (low >> np.uint32(1)) + (pattern >> dropped & np.uint32(1))) & ~low
+    return np.where(np.isfinite(x), nearest.view(np.float32), x)
+
+
+def round_to_eight(x: ArrayLike, name: str) -> NDArray[np.float32]:
+    """Return the number of FP8 that is nearest to a float32, as `cvt.rn.satfinite` does: what is too large, and Inf, becomes the largest.
+
+    Parameters
+    ----------
+    name : "e4m3" or "e5m2"
+
+    Source: "OCP 8-bit Floating Point Specification"; held to the simulator's instruction, bit for bit.
+
+    >>> [round_to_eight([1 / 3, 500, 0.001], name).tolist() for name in FP8]
+    [[0.34375, 448.0, 0.001953125], [0.3125, 512.0, 0.0009765625]]
+    """
+    form, x = FP8[name], np.asarray(x, np.float32)
+    size = np.minimum(np.abs(x.astype(np.float64)), form.largest)
+    step = 2.0 ** (np.frexp(np.maximum(size, form.normal))[1] - 1 - form.mantissa)
+    return np.copysign(np.minimum(np.rint(size / step) * step, form.largest), x).astype(np.float32)
 
 
 def to_bf16(x: ArrayLike) -> NDArray[np.uint16]:

@@ -7,16 +7,8 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel, get
-from course_lib.lessons.tensor_cores.errors import (
-    KINDS,
-    Errors,
-    describe_errors,
-    draw_errors,
-    draw_spread,
-    errors_by_depth,
-    matrices_of,
-    relative_errors,
-)
+from course_lib.lessons.few_bits.errors import KINDS, Errors, describe_errors, draw_errors, errors_by_depth, matrices_of
+from course_lib.lessons.tensor_cores.errors import draw_spread, relative_errors
 from course_lib.run import matches, run
 
 NAMES = ("sgemm_naive", "sgemm_mma", "sgemm_bf16", "sgemm_split")

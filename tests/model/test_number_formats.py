@@ -7,7 +7,7 @@ import pytest
 
 from course_lib import simt
 from course_lib.model import InputError
-from course_lib.model.number_formats import FORMATS, bits, from_bf16, parts, round_to, to_bf16
+from course_lib.model.number_formats import FORMATS, FP8, bits, from_bf16, parts, round_to, round_to_bits, round_to_eight, to_bf16
 
 CVT = r"""
 extern "C" __global__ void k(const float* x, unsigned* tf32, unsigned* bf16) {
@@ -120,3 +120,32 @@ def test_no_nan_becomes_infinity():
 def test_bits_of_another_type_are_refused():
     with pytest.raises(InputError, match="the bits of bfloat16 are uint16, not float32: make them with to_bf16"):
         from_bf16(np.float32([1]))
+
+
+EIGHT = r"""
+extern "C" __global__ void k(const float* x, unsigned* e4m3, unsigned* e5m2) {
+    const int n = blockIdx.x * 32 + threadIdx.x;
+    unsigned short a, b;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(a) : "f"(0.0f), "f"(x[n]));
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(b) : "f"(0.0f), "f"(x[n]));
+    asm("{ .reg .f16 l, h; .reg .b32 t; cvt.rn.f16x2.e4m3x2 t, %1; mov.b32 {l, h}, t; cvt.f32.f16 %0, l; }" : "=r"(e4m3[n]) : "h"(a));
+    asm("{ .reg .f16 l, h; .reg .b32 t; cvt.rn.f16x2.e5m2x2 t, %1; mov.b32 {l, h}, t; cvt.f32.f16 %0, l; }" : "=r"(e5m2[n]) : "h"(b));
+}
+"""
+
+
+def test_eight_bits_round_as_the_instructions_do():
+    x = np.concatenate([numbers()[:1024], np.float32(2) ** np.random.default_rng(5).uniform(-20, 17, 992).astype(np.float32),
+                        np.float32([np.inf, -np.inf, 448, 464, 465, 57344, 61440, 2**-9, 2**-10, 2**-16, 2**-17, 1e-40, 0] + 19 * [-0.3])])
+    found = {name: np.zeros(len(x), np.uint32) for name in FP8}
+    simt.launch(EIGHT, "k", len(x) // 32, 32, [x, *found.values()], arch="sm_90")
+    for name, bits_of in found.items():
+        assert np.array_equal(round_to_eight(x, name).view(np.uint32), bits_of), name
+
+
+def test_any_number_of_bits_is_rounded_to_the_nearest():
+    x = numbers()
+    assert np.array_equal(round_to_bits(x, 7).view(np.uint32), round_to(x, "bf16").view(np.uint32))
+    assert np.array_equal(round_to_bits(x, 23), x)
+    x = np.random.default_rng(7).standard_normal(1000, np.float32)
+    assert all((np.abs(round_to_bits(x, n) - x) <= 2.0 ** -(n + 1) * np.abs(x)).all() for n in range(23))

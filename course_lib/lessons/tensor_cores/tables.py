@@ -1,24 +1,18 @@
-"""Lesson 16's printed lines and tables: costs of a product's matrix instructions, rounding, errors, recorded speeds."""
+"""Lesson 16's printed lines and tables: costs of a product's matrix instructions, and recorded speeds."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 
-from course_lib import data, kernels
+from course_lib import data
 from course_lib.arch import device
-from course_lib.kernels.user import UserKernel
 from course_lib.lessons.tensor_cores.costs import Costs, costs_of
-from course_lib.lessons.tensor_cores.errors import errors_by_depth
-from course_lib.model import number_formats
 from course_lib.plots import Table, draw_curves
-from course_lib.run import RunResult, matches, max_error, run
+from course_lib.run import RunResult, matches, run
 from course_lib.widgets.compute import inputs
 
 KERNELS = ("sgemm_warp_tile", "sgemm_wmma", "sgemm_mma", "sgemm_bf16", "sgemm_split")
-NUMBERS = (255, 257, 511, 2049, 1 + 2**-8, 1 / 3)
 SIZES = (1024, 2048, 4096, 8192)
-SMALL: dict[str, Any] = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
 WHITE_PAPER_MHZ = 1830
 
 
@@ -33,41 +27,6 @@ def costs_of_kernels() -> dict[str, Costs]:
             right = "right" if matches(r.C, A, B, inputs=r.kernel.inputs) else "wrong"
             print(f"{name:15} {r.count('conflicts')} bank conflicts of loads, {r.occupancy.warps:2} warps fit an SM, {right}")
     return found
-
-
-def rounded(numbers: Sequence[float] = NUMBERS) -> list[tuple[float, float, float, float]]:
-    """Return each number, and what TF32, bfloat16 and the sum of three bfloat16 parts keep of it."""
-    return [(x, float(number_formats.round_to(x, "tf32")), float(number_formats.round_to(x, "bf16")), float(sum(number_formats.parts(x))))
-            for x in numbers]
-
-
-def print_rounded() -> None:
-    """Print a line for each number of `rounded`."""
-    for x, tf32, bf16, three in rounded():
-        print(f"{x:<13.9g} TF32 {tf32:<13.9g} bfloat16 {bf16:<13.9g} three bfloat16 {three:.9g}")
-
-
-def print_errors() -> None:
-    """Print the largest errors at three depths beside their bounds."""
-    for e in errors_by_depth(("sgemm_bf16", "sgemm_mma", "sgemm_naive", "sgemm_split")):
-        print(f"{e.kernel:12}", ",  ".join(f"K = {K}: {e.errors[K]:.0e} (bound {e.bounds[K]:.0e})" for K in (8, 512, 2048)))
-
-
-def errors_of_fewer_products() -> dict[str, float]:
-    """Return the largest error, as a share of the sum of |a| |b|, of float32 and of sgemm_split with 1, 3 and 6 products of parts."""
-    text = kernels.get("sgemm_split").source
-    A, B, _ = inputs(64, 64, 512)
-    found = {"float32, sgemm_naive": max_error(run("sgemm_naive", A, B).C, A, B)}
-    for products, last in ((1, 0), (3, 1), (6, 2)):
-        fewer = UserKernel.from_source(text.replace("int sum = 2;", f"int sum = {last};"), like="sgemm_split")
-        found[f"bfloat16, {products} product{'s' * (products > 1)}"] = max_error(run(fewer, A, B, **SMALL).C, A, B)
-    return found
-
-
-def print_fewer_products() -> None:
-    """Print a line for each error of `errors_of_fewer_products`."""
-    for what, error in errors_of_fewer_products().items():
-        print(f"{what:22} largest error {error:.0e} of Σ |a| |b|")
 
 
 def peaks() -> dict[str, float]:

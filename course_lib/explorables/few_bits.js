@@ -1,0 +1,145 @@
+// Lesson 20: the bits of a number in five formats and in parts of any length, and the error of a product over the bits that are left.
+// Data: few_bits.py, rounded and multiplied there. Nothing is computed here but places on the canvas.
+import { clamp, explorable, lerp, plural } from "./stage.js";
+
+const HUES = { light: ["#d55e00", "#b57a00", "#0072b2"], dark: ["#ff9248", "#f0b429", "#5cb8f0"] };      // sign, exponent, fraction
+const NAMED = { 2: "E5M2", 3: "E4M3", 7: "bf16", 10: "TF32", 23: "float32" }, TICKS = [0, -8, -16, -24, -32, -40];
+const raised = n => String(n).replace("-", "⁻").replace(/\d/g, d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
+export const power = (exponent, least) => (exponent <= least ? `less than 2 to the minus ${-least}` : `2 to the minus ${(-exponent).toFixed(1)}`);
+
+export function sceneOf(values, states) {
+  const { number, bits, parts } = values, column = states.bits.indexOf(bits), found = states.numbers[number];
+  const error = states.errors[parts - 1][column], bound = states.bounds[parts - 1][column];
+  return { states, column, bits, parts, label: found.label, rows: found.rows, own: found.own[column].slice(0, parts), left: found.left[column][parts - 1],
+    errors: states.errors[parts - 1], bounds: states.bounds[parts - 1], error, bound, steps: 2, rest: 2, seconds: () => 1.4, answer: -error };
+}
+
+// ---- where things are --------------------------------------------------------------------------------------------------------------
+export function layout(view) {
+  const { width, height, narrow } = view, text = Math.min(view.text, width / (narrow ? 28 : 62), height / (narrow ? 44 : 22));
+  const row = 1.75 * text, label = 5.2 * text, value = 7.2 * text, wide = narrow ? width : 0.56 * width;
+  const table = { x: label, y: 2.2 * text, w: wide - label - value, row, gap: 1.9 * text, end: wide };
+  const high = table.y + 8 * row + table.gap;
+  const plot = narrow ? { x: 3.6 * text, y: high + 4.4 * text, w: width - 4.6 * text } : { x: wide + 4.6 * text, y: 2.6 * text, w: width - wide - 5.6 * text };
+  plot.h = height - plot.y - 3.4 * text;
+  return { text, table, plot, key: high + 1.2 * text, cell: table.w / 33 };
+}
+
+// ---- drawing -----------------------------------------------------------------------------------------------------------------------
+function write(pen, view, words, x, y, { size = 0.96, align = "left", weight = 400, colour = view.ink, most } = {}) {
+  pen.fillStyle = colour;
+  pen.textAlign = align;
+  pen.font = `${weight} ${Math.round(size * view.text)}px ${view.fontFamily}`;
+  pen.fillText(words, x, y, ...(most === undefined ? [] : [most]));
+  return pen.measureText(words).width;
+}
+function bit(pen, view, digit, x, y, hue, { cell, text }) {
+  pen.globalAlpha = digit === "1" ? 1 : 0.22;
+  pen.fillStyle = view.hues[hue];
+  pen.fillRect(x, y, cell - 1, 1.3 * text);
+  pen.globalAlpha = 1;
+  if (cell >= 0.62 * text) write(pen, view, digit, x + (cell - 1) / 2, y + 1.02 * text, { align: "center", colour: digit === "1" ? view.paper : view.ink });
+}
+/** One number: sign, exponent and fraction in columns; where float32 has more bits, a thin line. */
+function drawRow(pen, view, { name, sign, exponent, fraction, value }, y, where) {
+  const { table, cell, text } = where, at = n => table.x + (n + (n > 0 ? 0.5 : 0) + (n > 8 ? 0.5 : 0)) * cell;
+  write(pen, view, name, table.x - 0.6 * text, y + 1.02 * text, { align: "right" });
+  bit(pen, view, sign, at(0), y, 0, where);
+  [...exponent].forEach((digit, i) => bit(pen, view, digit, at(9 - exponent.length + i), y, 1, where));
+  [...fraction].forEach((digit, i) => bit(pen, view, digit, at(9 + i), y, 2, where));
+  if (fraction.length < 23) {
+    pen.globalAlpha = 0.35;
+    pen.fillStyle = view.ink;
+    pen.fillRect(at(9 + fraction.length), y + 0.62 * text, (23 - fraction.length) * cell - 1, 1.5);
+    pen.globalAlpha = 1;
+  }
+  write(pen, view, value, table.end - 0.4 * text, y + 1.02 * text, { align: "right", most: 6.4 * text });
+}
+
+function drawTable(pen, view, where) {
+  const { table, text, key } = where, { scene, at } = view, shown = clamp(at);
+  write(pen, view, `x = ${scene.label}`, 0.4 * text, 1.2 * text, { weight: 700, size: 1.05 });
+  scene.rows.forEach((row, i) => {
+    if (i && shown <= 0) return;
+    drawRow(pen, view, row, table.y + i * table.row, where);
+  });
+  if (shown > 0) {
+    const top = table.y + scene.rows.length * table.row + table.gap;
+    write(pen, view, `${plural(scene.bits, "fraction bit")}, ${plural(scene.parts, "part")}: off by ${scene.left} of x`, 0.4 * text, top - 0.6 * text, { weight: 700, most: table.end - 0.8 * text });
+    scene.own.forEach((row, i) => drawRow(pen, view, row, top + i * table.row, where));
+  }
+  let x = table.x;
+  ["sign", "exponent", "fraction"].forEach((name, hue) => {
+    pen.fillStyle = view.hues[hue];
+    pen.fillRect(x, key - 0.7 * text, 0.8 * text, 0.8 * text);
+    x += 1.1 * text;
+    x += write(pen, view, name, x, key) + 1.1 * text;
+  });
+}
+
+function drawChart(pen, view, where) {
+  const { plot, text } = where, { scene, at } = view, { states } = scene, shown = clamp(at - 1), gap = plot.w / states.bits.length;
+  const yOf = exponent => plot.y + plot.h * exponent / states.least;
+  write(pen, view, view.narrow ? `Largest error / Σ |a| |b|, K = ${states.K}` : `Largest error of a product / Σ |a| |b|, K = ${states.K}`, plot.x - 3 * text, plot.y - 1.2 * text, { weight: 700, most: plot.w + 3 * text });
+  for (const tick of TICKS) {
+    pen.globalAlpha = 0.18;
+    pen.fillStyle = view.ink;
+    pen.fillRect(plot.x, yOf(tick), plot.w, 1);
+    pen.globalAlpha = 1;
+    write(pen, view, tick ? `2${raised(tick)}` : "1", plot.x - 0.4 * text, yOf(tick) + 0.35 * text, { align: "right" });
+  }
+  states.bits.forEach((bits, i) => {
+    const now = i === scene.column, x = plot.x + i * gap, top = lerp(yOf(states.least), yOf(scene.errors[i]), shown);
+    if (shown > 0) {
+      pen.globalAlpha = now ? 1 : 0.35;
+      pen.fillStyle = view.hues[2];
+      pen.fillRect(x + 1, top, gap - 2, yOf(states.least) - top);
+      pen.globalAlpha = 1;
+      pen.fillStyle = view.ink;
+      pen.fillRect(x, yOf(scene.bounds[i]) - 1, gap, now ? 3 : 1.5);
+    }
+    if (now || (bits === 2 || bits === 23) && Math.abs(i - scene.column) > 3) write(pen, view, String(bits), x + gap / 2, yOf(states.least) + 1.2 * text, { align: "center", weight: now ? 700 : 400 });
+  });
+  write(pen, view, `fraction bits${NAMED[scene.bits] ? `, as ${NAMED[scene.bits]} has` : ""}`, plot.x + plot.w / 2, yOf(states.least) + 2.6 * text, { align: "center" });
+  if (shown <= 0) return write(pen, view, "?", plot.x + plot.w / 2, plot.y + plot.h / 2, { align: "center", size: 2.4, weight: 700 });
+  pen.fillStyle = view.hues[0];
+  pen.fillRect(plot.x, yOf(states.float32) - 1, plot.w, 2.5);
+  const right = plot.x + plot.w;
+  for (const [i, words] of ["black: bound", "orange: sgemm_naive"].entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
+  return 0;
+}
+
+export function draw(pen, given) {
+  const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"] };
+  drawTable(pen, view, where);
+  drawChart(pen, view, where);
+}
+
+// ---- words -------------------------------------------------------------------------------------------------------------------------
+export function says({ scene }, step) {
+  const { label, bits, parts, states, error, bound, left } = scene, kept = `${plural(bits, "fraction bit")}${parts > 1 ? ` in each of ${parts} parts` : ""}`;
+  if (step <= 0) return `Each number of A and B keeps ${kept}. How large is the largest error of a product, as a share of Σ |a| |b|: 2 to the minus what? Predict, then play.`;
+  if (step < 2) return `${label} with ${kept} is off by ${left} of it.`;
+  const verdict = error < states.float32 ? "less than the rounding of float32's sums costs" : "more than the rounding of float32's sums costs";
+  return `With ${kept} the largest error of the product is ${power(error, states.least)}; the bound is ${power(bound, states.least)}. It is ${verdict}: ${power(states.float32, states.least)} in sgemm_naive.`;
+}
+const when = (_, step) => ["all bits", "what is left", "the error of a product"][step];
+export function describes(view, step) {
+  const { rows, own, parts } = view.scene, told = ({ name, value }) => `${name} ${value}`;
+  const table = step <= 0 ? told(rows[0]) : `${rows.map(told).join(", ")}; ${plural(parts, "part")}: ${own.map(row => row.value).join(", ")}`;
+  return `${says(view, step)} A table of bits: ${table}. Beside it ${step < 2 ? "an empty chart" : "bars of the error over the fraction bits, with their bounds"}.`;
+}
+
+// ---- the explorable ----------------------------------------------------------------------------------------------------------------
+export const picture = {
+  title: "What is left of a number, and what it costs a product",
+  ask: { label: "Your prediction: 2 to the minus", unit: "" },
+  order: ["says", "player", "controls", "picture"],
+  height: (width, text, narrow) => (narrow ? 44 * text : clamp(0.32 * width, 330, 380)),
+  controls: states => [
+    { kind: "choice", key: "number", label: "x", options: states.numbers.map(({ label }, i) => [i, label]) },
+    { kind: "range", key: "bits", label: "Fraction", name: "Bits of the fraction", min: states.bits[0], max: states.bits.at(-1), says: values => `${values.bits}: ${NAMED[values.bits] ?? "bits"}` },
+    { kind: "range", key: "parts", label: "Parts", name: "Parts of each number", min: 1, max: 3, says: ({ parts }) => `${parts}: ${plural(parts * (parts + 1) / 2, "product")}` }],
+  scene: sceneOf, draw, says, when, describes,
+};
+export default explorable(picture);

@@ -1,0 +1,111 @@
+"""Lesson 20's explorable: the bits of a number in each format, and the error of a product over the bits that are left."""
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib.explorables.explorable import Explorable, module_text
+from course_lib.model.number_formats import FP8, bits, round_to, round_to_bits, round_to_eight
+from course_lib.run import max_error, run
+
+NUMBERS = {"1/3": 1 / 3, "0.1": 0.1, "π": math.pi, "257": 257.0}
+BITS = range(2, 24)              # behind the point: those of E5M2, and on to those of float32
+PARTS = (1, 2, 3)
+LEAST = -40.0                    # the chart's lowest power of two; smaller errors count as this
+SIDE, K = 16, 256                # of the product: SIDE × SIDE elements with K terms each
+
+
+def split(x: NDArray[np.float32], mantissa: int, count: int) -> list[NDArray[np.float32]]:
+    """Return so many numbers of `mantissa` bits behind the point, each of them what the ones before leave, rounded.
+
+    >>> [part.tolist() for part in split(np.float32([1 / 3]), 7, 2)]
+    [[0.333984375], [-0.000652313232421875]]
+    """
+    found = []
+    for _ in range(count):
+        found.append(round_to_bits(x, mantissa))
+        x = x - found[-1]
+    return found
+
+
+def matrices() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the random A and B, of both signs, whose product the chart is about."""
+    rng = np.random.default_rng(20)
+    return rng.standard_normal((SIDE, K), np.float32), rng.standard_normal((K, SIDE), np.float32)
+
+
+def product(mantissa: int, count: int) -> NDArray[np.float64]:
+    """Return A B from `count` parts of each number: the products of parts whose numbers add up to less than `count`, with exact sums."""
+    A, B = (split(x, mantissa, count) for x in matrices())
+    return sum((A[i].astype(float) @ B[j].astype(float) for i in range(count) for j in range(count - i)), np.zeros((SIDE, SIDE)))
+
+
+def bound(mantissa: int, count: int) -> float:
+    """Return what the error of `product` cannot exceed, relative to the sum of |a| |b|: what is left out, each as large as it can be.
+
+    With v = 2**-(mantissa + 1) part i is at most v**i (1 + v) of a number, and the rest behind the last is v**count.
+
+    >>> bound(7, 1) > 2 * 2**-8, bound(7, 2) < 4 * 2**-16, bound(7, 3) < 5 * 2**-24
+    (True, True, True)
+    """
+    v = 2.0 ** -(mantissa + 1)
+    return (1 + v) ** 2 * sum((2 * count - s + 1) * v**s for s in range(count, 2 * count + 1))
+
+
+def _power(x: float) -> float:
+    return round(max(math.log2(x), LEAST) if x else LEAST, 2)
+
+
+def _row(name: str, x: np.float32, value: np.float32, mantissa: int, exponent: int = 8) -> dict[str, Any]:
+    sign, wide, fraction = bits(float(value)).split()
+    if exponent < 8:             # the same power of two with the format's own bias
+        wide = f"{int(wide, 2) - 127 + 2 ** (exponent - 1) - 1:0{exponent}b}"
+    return {"name": name, "sign": sign, "exponent": wide, "fraction": fraction[:mantissa], "value": f"{value:.9g}",
+            "off": f"{abs(float(value) - float(x)) / float(x):.1e}"}
+
+
+def _number(label: str, value: float) -> dict[str, Any]:
+    x = np.float32(value)
+    rows = [_row("float32", x, x, 23), _row("TF32", x, np.float32(round_to(x, "tf32")), 10),
+            _row("bfloat16", x, np.float32(round_to(x, "bf16")), 7)]
+    rows += [_row(form.name, x, np.float32(round_to_eight(x, key)), form.mantissa, form.exponent) for key, form in FP8.items()]
+    own = [[_row(f"part {i}", x, np.float32(part), n) for i, part in enumerate(split(np.asarray(x), n, len(PARTS)))] for n in BITS]
+    left = [[f"{abs(float(x) - sum(map(float, split(np.asarray(x), n, count)))) / float(x):.1e}" for count in PARTS] for n in BITS]
+    return {"label": label, "rows": rows, "own": own, "left": left}
+
+
+@functools.cache
+def states() -> dict[str, Any]:
+    """Return the bits of each number, and powers of two of errors and bounds by parts and bits, as JSON takes it; one kernel runs."""
+    A, B = matrices()
+    errors = [[_power(max_error(product(n, count), A, B)) for n in BITS] for count in PARTS]
+    return {"numbers": [_number(*item) for item in NUMBERS.items()], "bits": list(BITS), "K": K, "least": LEAST, "errors": errors,
+            "bounds": [[_power(bound(n, count)) for n in BITS] for count in PARTS],
+            "float32": _power(max_error(run("sgemm_naive", A, B, backend="sim").C, A, B))}
+
+
+class FewBits(Explorable):
+    """The bits of a number, and the error of a product; made by `few_bits`."""
+
+    name = "few_bits"
+    title = "What is left of a number, and what it costs a product"
+    _esm = module_text("few_bits")
+
+    def static_text(self) -> str:
+        return f"{self.title}: sign, exponent and fraction in five formats, and errors over bits that are left. Run this cell to play it."
+
+
+def few_bits(number: str = "1/3", mantissa: int = 7, count: int = 1) -> FewBits:
+    """Play how a number loses its bits, and how large the error of a product of such numbers becomes.
+
+    Parameters
+    ----------
+    number
+        One of `NUMBERS`.
+    mantissa, count
+        Bits behind the point, of `BITS`; parts into which each number is split, of `PARTS`.
+    """
+    return FewBits(states=states(), values={"number": list(NUMBERS).index(number), "bits": mantissa, "parts": count})

@@ -1,0 +1,140 @@
+"""Where the errors of a product come from: its numbers or its sums, and in which order and how long a tensor core adds."""
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib import kernels
+from course_lib.kernels.user import UserKernel
+from course_lib.model.number_formats import from_bf16, parts, to_bf16
+from course_lib.plots import Table
+from course_lib.run import run
+from course_lib.run.accuracy import magnitude, reference, tolerance
+
+SIDE = 32
+TILE: dict[str, Any] = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
+DEPTHS = (16, 256, 4096)
+ORDER, FRESH = "int sum = 2; sum >= 0; --sum", "float d[MT][4] = {};"
+ADDED = "for (int e = 0; e < 4; ++e) acc[i][j + h][e] += d[i][e];"
+LONG = ((FRESH, FRESH + " for (int i = 0; i < MT; ++i) for (int e = 0; e < 4; ++e) d[i][e] = acc[i][j + h][e];"),
+        (ADDED, ADDED.replace("+=", "=")))
+NINE = ((ORDER, ORDER.replace("2", "4")),
+        ("int part = sum; part >= 0; --part", "int part = min(sum, 2); part >= max(sum - 2, 0); --part"))
+WAYS = {                                # what is changed in the text of sgemm_split, one thing at a time
+    "six products, as it is": (), "all nine": NINE, "largest first": ((ORDER, "int sum = 0; sum < 3; ++sum"),),
+    "one sum for all of K": LONG}
+
+
+def numbers(K: int, positive: bool = False) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return random A (32, K) and B (K, 32): of both signs, or from 0.5 to 1.5."""
+    rng = np.random.default_rng([20, K])
+
+    def matrix(*shape):
+        return rng.random(shape, np.float32) + np.float32(0.5) if positive else rng.standard_normal(shape, np.float32)
+    return matrix(SIDE, K), matrix(K, SIDE)
+
+
+def errors(C: NDArray[np.floating], A: NDArray[Any], B: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the error of each element of C, with its sign, relative to the sum of |a| |b|."""
+    return (np.asarray(C, np.float64) - reference(A, B)) / magnitude(A, B)
+
+
+@functools.cache
+def numbers_and_sums(K: int) -> tuple[float, float, float]:
+    """Return the largest error in bfloat16 by rounding A and B alone, and of rounded A and B by sums: of tensor cores, and of float32."""
+    A, B = numbers(K)
+    a, b = to_bf16(A), to_bf16(B)
+    x, y = from_bf16(a), from_bf16(b)
+    summed = run("sbgemm_mma", a, b, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C
+    tensor, plain = (float(np.abs(errors(C, a, b)).max()) for C in summed)
+    return float(np.abs(errors(reference(a, b), A, B)).max()), tensor, plain
+
+
+def inputs_or_sums() -> Table:
+    """Return how large each of the two sources of errors is by itself, over K."""
+    rows = [(K, *(f"{error:.1e}" for error in numbers_and_sums(K))) for K in DEPTHS]
+    return Table(("K", "A and B rounded, sums exact", "sums by tensor cores, numbers exact", "sums in float32, numbers exact"), rows,
+                 "Largest error / Σ |a| |b|, bfloat16, random numbers of both signs; sbgemm_mma and sgemm_naive, simulated")
+
+
+@functools.cache
+def mean_errors(K: int, sign: int = 1) -> tuple[float, float]:
+    """Return the mean errors of the sums of tensor cores and of float32, as a share of |C|; all terms have the sign `sign`."""
+    A, B = (to_bf16(sign * x if first else x) for first, x in zip((True, False), numbers(K, positive=True), strict=True))
+    x, y = from_bf16(A), from_bf16(B)
+    found = run("sbgemm_mma", A, B, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C
+    tensor, plain = (float(errors(C, A, B).mean()) for C in found)
+    return tensor, plain
+
+
+def cut_or_rounded() -> Table:
+    """Return mean errors with their signs, where all terms are positive, and where all are negative."""
+    rows = [(K, *(f"{error:+.1e}" for sign in (1, -1) for error in mean_errors(K, sign))) for K in DEPTHS]
+    return Table(("K", "C > 0: tensor cores", "C > 0: float32", "C < 0: tensor cores", "C < 0: float32"), rows,
+                 "Mean error / Σ |a| |b| with its sign; A and B stored in bfloat16, so that only sums can err; simulated")
+
+
+def changed(*changes: tuple[str, str]) -> UserKernel:
+    """Return sgemm_split with texts replaced.
+
+    Raises
+    ------
+    ValueError
+        When the kernel has no such text.
+    """
+    text = kernels.get("sgemm_split").source
+    for old, new in changes:
+        if text.count(old) != 1:
+            raise ValueError(f"sgemm_split has {text.count(old)} times {old!r}")
+        text = text.replace(old, new)
+    return UserKernel.from_source(text, like="sgemm_split")
+
+
+@functools.cache
+def error_of(way: str, K: int, positive: bool = False) -> float:
+    """Return the largest error of sgemm_split, changed as `WAYS` says, or of sgemm_naive."""
+    A, B = numbers(K, positive)
+    result = run(way, A, B, backend="sim") if way not in WAYS else run(changed(*WAYS[way]), A, B, backend="sim", **TILE)
+    return float(np.abs(errors(result.C, A, B)).max())
+
+
+def ways_to_add() -> Table:
+    """Return the errors of sgemm_split with one thing changed at a time, and of sgemm_naive, by K."""
+    names = {**dict.fromkeys(WAYS), "sgemm_naive": None}
+    rows = [(way, *(f"{error_of(way, K, positive):.1e}" for positive in (False, True) for K in DEPTHS)) for way in names]
+    heads = [f"{kind}, K = {K:,}" for kind in ("signs", "positive") for K in DEPTHS]
+    return Table(("sgemm_split with", *heads), rows, "Largest error / Σ |a| |b|, random numbers of both signs, and positive; simulated")
+
+
+def sizes_of_products(K: int = 512) -> list[list[float]]:
+    """Return how large the product of part i of A and part j of B is at most, relative to the sum of |a| |b|."""
+    A, B = numbers(K)
+    size = magnitude(A, B)
+    return [[float(np.max(np.abs(x.astype(np.float64) @ y.astype(np.float64)) / size)) for y in parts(B)] for x in parts(A)]
+
+
+def nine_products() -> Table:
+    """Return the sizes of the nine products of parts, beside the error of float32's product."""
+    rows = [(f"A{i}", *(f"{size:.0e}" for size in sizes)) for i, sizes in enumerate(sizes_of_products())]
+    A, B = numbers(512)
+    plain = float(np.abs(errors(run("sgemm_naive", A, B, backend="sim").C, A, B)).max())
+    caption = f"Largest element of each product / Σ |a| |b|, K = 512; sgemm_naive's largest error is {plain:.0e}"
+    return Table(("", "B0", "B1", "B2"), rows, caption)
+
+
+@functools.cache
+def error_with_parts(count: int, K: int) -> float:
+    """Return the largest error of sgemm_split with 1, 2 or 3 parts: one, three or six products."""
+    A, B = numbers(K)
+    fewer = changed((ORDER, ORDER.replace("2", str(count - 1))))
+    return float(np.abs(errors(run(fewer, A, B, backend="sim", **TILE).C, A, B)).max())
+
+
+def when_enough() -> Table:
+    """Return the errors with one, two and three parts beside float32's error and bound, by K."""
+    rows = [(f"{K:,}", *(f"{error_with_parts(count, K):.0e}" for count in (1, 2, 3)), f"{error_of('sgemm_naive', K):.0e}",
+             f"{tolerance(K):.0e}") for K in DEPTHS]
+    return Table(("K", "1 part, 1 product", "2 parts, 3 products", "3 parts, 6 products", "float32, sgemm_naive", "float32's bound"), rows,
+                 "Largest error / Σ |a| |b|, random numbers of both signs; sgemm_split with fewer parts, simulated")

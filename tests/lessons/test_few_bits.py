@@ -1,0 +1,199 @@
+"""Lesson 20: what it promises, and every number that its prose says."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib import arch, cp, kernels
+from course_lib.errors import CourseError
+from course_lib.explorables.few_bits import bound, states
+from course_lib.lessons import few_bits
+from course_lib.lessons.few_bits import eight, sums
+from course_lib.lessons.few_bits.parts import in_e4m3, judged, odd_products
+from course_lib.lessons.few_bits.sums import DEPTHS, WAYS
+from course_lib.magic import from_cell
+from course_lib.model.number_formats import bf16_parts
+from course_lib.run import max_error, run
+from course_lib.run.accuracy import roundings, tolerance
+
+LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "20_few_bits.ipynb"
+CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
+PROSE = re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+U = 2.0**-24
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("COURSE_BACKEND", "sim")
+
+
+@pytest.fixture(scope="module")
+def mine():
+    """Return the worked kernel of the lesson's blank cell."""
+    return from_cell(CELLS["mine"])[1]
+
+
+def says(text):
+    assert text in PROSE, text
+
+
+def halves(kernel, X):
+    """Return both parts of a matrix as the reader's kernel finds them."""
+    found = [cp.empty(X.shape, np.float32) for _ in range(2)]
+    cp.RawKernel(kernel, "split")((X.size // 256,), (256,), (np.int32(X.size), cp.asarray(X), *found))
+    return [part.get() for part in found]
+
+
+def test_the_main_path_can_be_read_at_one_sitting():
+    cells = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
+    last = next(n for n, cell in enumerate(cells) if cell["id"] == "key-points")
+    prose = " ".join("".join(cell["source"]) for cell in cells[:last] if cell["cell_type"] == "markdown")
+    assert len(re.findall(r"\w[^\s]*", re.sub(r"\]\([^)]*\)|<[^>]+>|[|*_`#>-]", " ", prose))) <= 1650
+
+
+def test_the_readers_split_is_right_and_mistakes_are_named(mine):
+    assert few_bits.check_parts(mine).startswith("right: 1,000 numbers")
+    assert few_bits.check_parts(mine.replace("bfloat16(x[i] - first[i])", "x[i] - first[i]")).startswith("wrong: second[0]")
+    assert few_bits.check_parts(mine.replace("first[i] = bfloat16(x[i])", "first[i] = x[i]")).startswith("wrong: first[0]")
+    with pytest.raises(CourseError, match="Guard the access"):
+        few_bits.check_parts(mine.replace("if (i < n) {", "{"))
+
+
+def test_both_predictions(mine):
+    rng = np.random.default_rng(20)
+    A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
+    tf32, bf16 = (max_error(run(name, A, B).C, A, B) for name in ("sgemm_mma", "sgemm_bf16"))
+    assert 7 < bf16 / tf32 < 9
+    a, b = halves(mine, A), halves(mine, B)
+    C = run("sgemm_bf16", a[1], b[0]).C
+    for x, y in ((a[0], b[1]), (a[0], b[0])):
+        C = run("sgemm_bf16", x, y, C, beta=1).C
+    assert bf16 / max_error(C, A, B) > bound(7, 1) / bound(7, 2) == pytest.approx(170, abs=2)
+    says("about 170 times smaller. The error of these numbers shrinks even more")
+
+
+def test_what_there_was_to_find_in_the_picture():
+    shown = states()
+    one, two, three = ([-x for x in row] for row in shown["errors"])
+    assert [round(x, 1) for x in (one[5], two[5])] == [10.5, 19.4]
+    assert math.floor(10 * three[5]) / 10 == 28.6
+    assert all(0.3 < after - before < 1.5 for before, after in zip(one[:-2], one[1:-1], strict=True))
+    assert next(bits for bits, error in zip(shown["bits"], one, strict=True) if error > -shown["float32"]) == 19
+    says("the error is 2 to the minus 10.5")
+    says("It takes 19")
+    says("reach 2 to the minus 19.4, three 2 to the minus 28.6")
+
+
+def test_the_rates_of_the_data_sheet():
+    h200 = arch.device("H200")
+
+    def per_cycle(gflops):
+        return round(gflops * 1e9 / 2 / h200.sms / (h200.clock_mhz * 1e6))
+    rates = [per_cycle(x) for x in (h200.peak_gflops, h200.peak_gflops_tensor("tf32"), h200.peak_gflops_tensor("bf16"))]
+    assert rates == [128, 1024, 2048]
+    says("| 128 | 1,024 | 2,048 | 4,096 |")
+    says("2,048 / 6 = 341 per cycle, 2.7 times as many")
+    assert (round(2048 / 6), round(2048 / 6 / 128, 1)) == (341, 2.7)
+
+
+def test_numbers_and_sums_one_at_a_time():
+    found = {K: sums.numbers_and_sums(K) for K in DEPTHS}
+    assert all(rounding > 400 * tensor for rounding, tensor, _ in found.values())
+    assert 3.5 < found[4096][1] / found[4096][2] < 4.5
+    says("a four-hundredth of it or less")
+    says("off by four times as much as those of float32")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_sums_of_tensor_cores_end_too_close_to_zero(sign):
+    for K in DEPTHS[1:]:
+        tensor, plain = sums.mean_errors(K, sign)
+        assert sign * tensor < 0
+        assert abs(tensor) > 10 * abs(plain)
+
+
+def test_three_of_nine_products_do_not_matter():
+    sizes = sums.sizes_of_products()
+    A, B = sums.numbers(512)
+    plain = np.abs(sums.errors(run("sgemm_naive", A, B).C, A, B)).max()
+    assert [[bool(size < plain / 100) for size in row] for row in sizes] == [[i + j > 2 for j in range(3)] for i in range(3)]
+
+
+def test_one_change_at_a_time():
+    as_it_is, nine, largest, long_sum = WAYS
+    for positive in (False, True):
+        for K in DEPTHS:
+            ours = sums.error_of(as_it_is, K, positive)
+            assert ours < sums.error_of("sgemm_naive", K, positive)
+            assert sums.error_of(nine, K, positive) > 0.9 * ours
+            assert sums.error_of(largest, K, positive) > ours
+        assert 5 < sums.error_of(largest, 16, positive) / sums.error_of(as_it_is, 16, positive) < 5.6
+    ratios = [round(sums.error_of(long_sum, 4096, positive) / sums.error_of(as_it_is, 4096, positive)) for positive in (False, True)]
+    assert ratios == [62, 21]
+    says("62 times at K = 4,096, and 21 times with positive numbers")
+
+
+def test_a_text_that_the_kernel_no_longer_has_is_refused():
+    with pytest.raises(ValueError, match="0 times 'no such text'"):
+        sums.changed(("no such text", ""))
+
+
+def test_when_two_parts_are_enough():
+    errors = {K: sums.error_with_parts(2, K) for K in DEPTHS}
+    assert [errors[K] < tolerance(K) for K in DEPTHS] == [False, True, True]
+    assert all(errors[K] > sums.error_of("sgemm_naive", K) > sums.error_with_parts(3, K) for K in DEPTHS)
+    enough = next(K for K in range(16, 5000, 16) if bound(7, 2) + roundings(K, "bf16x3") * U < tolerance(K))
+    assert abs(enough - 860) < 20, enough
+    says("from about K = 860 on, where their bound falls below float32's")
+
+
+def test_an_infinity(mine):
+    first, second = halves(mine, np.full((1, 256), np.inf, np.float32))
+    assert np.isinf(first).all()
+    assert np.isnan(second).all()
+    repaired = mine.replace("bfloat16(x[i] - first[i])", "isinf(x[i]) ? 0.0f : bfloat16(x[i] - first[i])")
+    assert not halves(repaired, np.full((1, 256), np.inf, np.float32))[1].any()
+    assert few_bits.check_parts(repaired).startswith("right")
+    assert not bf16_parts([np.inf])[1:].any()
+    assert "(beyond: NaN)" in kernels.get("sgemm_split").source
+
+
+def test_odd_matrices():
+    plain, sizes, infinite, small = (row[1:] for row in few_bits.odd_matrices().rows)
+    assert infinite == ("Inf", "Inf", "Inf", "NaN", "finite", "NaN")
+    assert [float(x) / float(y) > 2 for x, y in zip(sizes, plain, strict=True)] == [False, False, False, False, True, False]
+    assert float(small[3]) == pytest.approx(float(small[2]), rel=0.1)
+    assert float(small[0]) < 1e-6
+
+
+def test_a_scale_for_each_row_costs_nothing():
+    products = odd_products()
+    A, B = products["nothing"]
+    assert float(judged(in_e4m3(A, B, scaled=True), A, B)) < 1.2 * float(judged(in_e4m3(A, B), A, B))
+
+
+def test_the_scoreboard_agrees_with_itself():
+    lines = [line for line in CELLS["scoreboard"].splitlines() if re.match(r"\| (cuBLAS|`)", line)]
+    rows = [[float(x) for x in re.findall(r"\| ([\d.e-]+)", line)] for line in lines]
+    (slow, error, slower, larger), (fast, small, faster, smaller) = rows
+    assert (2.7 < fast / slow < 2.9, 2.7 < faster / slower < 2.9) == (True, True)
+    assert all(7 < x < 9 for x in (error / small, larger / smaller))
+    assert faster * 1e3 < arch.device("H200").peak_gflops_tensor("bf16") / 6
+
+
+def test_the_sums_of_fp8():
+    """With positive numbers one sum for all of K loses more than rounding does; fresh sums do not."""
+    rounding, fresh, some, all_of_k = eight.errors(4096, True)
+    assert round(100 * all_of_k) == 7
+    assert 13.5 < all_of_k / rounding < 15
+    assert round(100 * eight.errors(16384, True)[-1]) == 22
+    for K in eight.DEPTHS:
+        rounding, fresh, some, all_of_k = eight.errors(K, True)
+        assert (fresh < 1e-4, some < 2e-3) == (True, True)
+        assert eight.errors(K, False)[-1] < eight.errors(K, False)[0]
+    says("It is 7 %, fourteen times as much")
+    says("At K = 16,384 it is 22 %")
