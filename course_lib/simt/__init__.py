@@ -9,6 +9,7 @@ from course_lib.simt.async_report import AsyncFinding, ProductFinding
 from course_lib.simt.errors import (
     AssertionFailed,
     BarrierDeadlock,
+    ClusterMisuse,
     CompileError,
     DivergentBarrier,
     InactiveLane,
@@ -33,7 +34,7 @@ from course_lib.simt.launch import launch
 from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
 
 __all__ = [
-    "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard",
+    "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "ClusterMisuse", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard",
     "InactiveLane", "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "MbarrierMisuse",
     "Misaligned", "OutOfBounds", "PartialWarp", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError",
     "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "Texture", "TraceRecord", "UnsupportedInstruction", "launch",

@@ -20,7 +20,7 @@ from course_lib.simt.errors import (
     StackOverflow,
     StepBudgetExceeded,
 )
-from course_lib.simt.host import asynchronous, image_faults, product_faults
+from course_lib.simt.host import asynchronous, clusters, image_faults, product_faults
 from course_lib.simt.host.fault_places import Facts, callers_line, loop_line, place, waits_for_others
 from course_lib.simt.host.lane_faults import barrier_fault, inactive_lane
 from course_lib.simt.host.running import Running
@@ -77,6 +77,8 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
         return barrier_fault(fault, worker.fault_address, run, ins, facts)
     if fault == Fault.INACTIVE_LANE:
         return inactive_lane(run, worker, ins, facts)
+    if fault in clusters.FAULTS:
+        return clusters.explain(fault, run, worker, ins, facts)
     if fault in product_faults.FAULTS:
         return product_faults.explain(fault, run, worker.fault_address, ins, facts)
     if fault in image_faults.FAULTS:

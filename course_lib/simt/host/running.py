@@ -27,6 +27,7 @@ class Running(Protocol):
     shared_bytes: int
     max_steps: int
     together: bool
+    launch: Any
     heap: Any
     output: Output
     workers: list[Worker]

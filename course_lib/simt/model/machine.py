@@ -24,7 +24,7 @@ from course_lib.simt.model.types import Halves, Result, Undefined, cut, signed, 
 from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, Vec, opened
 
 FIRST_ARRAY, SPACING = 1 << 40, 1 << 40     # device addresses of the arrays, so far apart that no overrun reaches the next
-SHARED = 0x1000000                        # where shared memory begins among generic addresses
+SHARED = 0x10000000                       # where shared memory begins among generic addresses
 AXES = "xyz"
 
 

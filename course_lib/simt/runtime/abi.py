@@ -87,7 +87,7 @@ def enumeration(name: str) -> Any:
 ENUMS, STRUCTURES = read(TEXT)
 Fault, Misuse, Misfit, ImageUse, ImageElement = map(enumeration, ("Fault", "Misuse", "Misfit", "ImageUse", "ImageElement"))
 AddressMode, Boundary = map(enumeration, ("AddressMode", "Boundary"))
-ObjectUse, ObjectMisuse, FlightKind = map(enumeration, ("ObjectUse", "ObjectMisuse", "FlightKind"))
+ObjectUse, ObjectMisuse, FlightKind, ClusterMisuse = map(enumeration, ("ObjectUse", "ObjectMisuse", "FlightKind", "ClusterMisuse"))
 HAZARDS = tuple(name if len(name) == 3 else name.lower() for name in ENUMS["HazardKind"])
 SPACES = {name.lower(): value for name, value in ENUMS["Space"].items()}  # as PTX writes them
 globals().update(STRUCTURES)

@@ -39,8 +39,8 @@ __device__ __noinline__ u32 shared_places(Warp* w, const Access* a, u64* address
 #pragma unroll 1
         for (u32 left = w->mask; left; left &= left - 1) {
             const u32 l = lowest(left);
-            if (space_of(address[l]) != SHARED) return misused(w, NOT_IN_SHARED, a->number, l, 0, 0);
-            address[l] -= window_of((const Launch*)w->launch, SHARED);
+            if (space_for(w, address[l]) != SHARED) return misused(w, NOT_IN_SHARED, a->number, l, 0, 0);
+            address[l] -= window_of(w, SHARED);
         }
     return resolve(w, a, SHARED, address, host);
 }

@@ -20,8 +20,9 @@ enum { BEHIND_EXCHANGE = 0x40000000 };   // next_block: some lanes go on in the 
 enum WaitStatus { GOES_ON, WAIT_FAILED, STOPS };   // of a wait for other warps of a warpgroup
 enum Crossed { TOGETHER, WRONG, IN_PARTS };   // how an exchange went; IN_PARTS: next_block sends the lanes on
 enum { SITE_BYTES = 384 };          // a Site, rounded up to 64
-enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: parameters in local memory
-enum Window : u64 { SHARED_WINDOW = 0x1000000, LOCAL_WINDOW = 0x2000000, CONST_WINDOW = 0x3000000, WINDOW_END = 0x4000000,
+enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME, SHARED__CLUSTER };   // FRAME: parameters in local memory; SHARED__CLUSTER: shared::cluster
+enum { MOST_BLOCKS = 16, RANK_SHIFT = 24 };   // of a cluster; an address of shared memory has the block's rank from this bit on
+enum Window : u64 { SHARED_WINDOW = 0x10000000, LOCAL_WINDOW = 0x20000000, CONST_WINDOW = 0x30000000, WINDOW_END = 0x40000000,
                     IMAGES = 0x5e00000000000000,          // no address: the handle of the first texture or surface, the next is one more
                     HEAP = 0x6000000000,                  // what kernels allocate, up to the next
                     WORKSPACE = 0x7000000000,             // of a grid whose blocks wait for each other; %envreg1 and 2 name it
@@ -31,7 +32,9 @@ enum Status { EXITED, BARRIER, DIVERGED, CONVERGED, FAILED, YIELDED, BARRIER_THE
 enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET, READ_ONLY, BARRIER_MISMATCH, STOPPED,
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
              BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE, INACTIVE_LANE, NO_IMAGE, IMAGE_MISFIT, OUTSIDE_SURFACE, UNALIGNED_SURFACE,
-             OBJECT_MISUSE, NO_WARPGROUP, PRODUCTS_DIFFER, TOO_MANY_PRODUCTS, DESCRIPTOR_OUTSIDE, STUCK_WARPGROUP, REGISTERS_MISUSE };
+             OBJECT_MISUSE, NO_WARPGROUP, PRODUCTS_DIFFER, TOO_MANY_PRODUCTS, DESCRIPTOR_OUTSIDE, STUCK_WARPGROUP, REGISTERS_MISUSE,
+             NO_PEER, PEER_ENDED, CLUSTER_MISUSE };
+enum ClusterMisuse { ARRIVED_TWICE = 1, NOT_ARRIVED, PART_OF_A_WARP, STUCK_CLUSTER };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
 enum { MOST_OBJECTS = 128, MOST_FLIGHTS = 2048 };   // mbarriers of a block; bulk copies and arrivals that are under way
 enum { MOST_COUNT = 0xfffff };       // arrivals that an mbarrier can count, and bytes
@@ -174,6 +177,7 @@ struct Async {                 // what bulk copies and mbarriers of a block have
 struct Bar {                   // one barrier instruction of a block; operands as numbers, or in a register when its slot is not ~0
     u32 number, id, id_slot, count, count_slot, counted, arrive, plain;   // plain: __syncthreads(), the same for all threads
     u32 reduce, result, predicate, negated;                               // 0 no reduction, 1 popc, 2 and, 3 or
+    u32 cluster, relaxed;                 // barrier.cluster: 1, 2 of whole warps; relaxed: the arrival orders no accesses
 };
 
 struct Image {                 // a texture or a surface of a launch
@@ -244,6 +248,7 @@ struct Launch {
     u64 heap;                  // a Heap, 0 when the kernel allocates nothing
     u64 images, image_count;   // each an Image
     u64 polls;                 // per block of code: 1 when it may wait in a loop for another thread
+    u32 cluster[3], cluster_blocks;       // blocks of a cluster along x, y, z, and in all
 };
 
 struct Worker {
@@ -259,7 +264,11 @@ struct Worker {
     u32 floor, named;          // accesses up to epoch `floor` lie before a barrier of all warps; named: other barriers were used
     u32 known[32 * 32], bar_known[16 * 32];   // per warp: up to which epoch it has waited for each other one; the same per barrier
     u32 bar_arrived[16], bar_expected[16];   // per barrier: threads that have come, and how many are to come
+    u64 cluster;               // a Cluster, 0 where a block is a cluster by itself
+    u32 rank, ended;           // of the block in it; ended: its shared memory is gone
 };
+
+struct Cluster { u64 worker[MOST_BLOCKS]; u32 blocks, spare; };   // of blocks that run together, by rank
 
 struct Warp {
     u32 mask, alive, exists, index, state, resume, sync, traced;
@@ -273,6 +282,8 @@ struct Warp {
     u64 sync_cross[32];        // lanes that wait at an exchange: its Cross; 0: they wait at __syncwarp
     u32 granted, unused;       // lanes whose exchange has taken place; they go on behind it
     u32 blocked, stalled, wait_number, wait_lane, wait_object, wait_phase;   // by an mbarrier: just now; when its turn ended
+    u64 window;                // the block's rank in its cluster, where addresses of shared memory have it
+    u32 arrived, met;          // lanes that came to the cluster's barrier, which has not opened yet; which has, and they have still to wait
 };
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }

@@ -1,0 +1,141 @@
+// clusters.cuh -- thread block clusters: blocks that run together, and their barrier ("PTX ISA", barrier.cluster)
+
+// A thread that comes to the barrier goes on; one that waits goes on when all threads of the cluster that have not ended have come. The
+// barrier is a thread's own affair: lanes of a warp may come one by one, but with .aligned only together. A thread that ends does not keep
+// the others, whether it came or waited. What the manual leaves undefined, to come twice or to wait without having come, is an error here.
+
+__device__ __forceinline__ u32 cluster_fault(Warp* w, u32 why, const Bar* b, u32 lanes) {
+    return fault(w, CLUSTER_MISUSE, b->number, lowest(lanes), why);
+}
+
+// barrier.cluster.arrive, of the active lanes.
+__device__ u32 come_to_cluster(Warp* w, const Bar* b) {
+    const u32 again = w->mask & (w->arrived | w->met);
+    if (b->cluster == 2 && w->mask != w->alive) return cluster_fault(w, PART_OF_A_WARP, b, w->mask);
+    if (again) return cluster_fault(w, ARRIVED_TWICE, b, again);
+    if (w->traced) record(w, b->number, 1, 0);
+    w->arrived |= w->mask;
+    w->barrier = b->number;
+    return 0;
+}
+
+// barrier.cluster.wait: lanes for which the barrier has opened go on; the others are left in `lanes`.
+__device__ u32 wait_for_cluster(Warp* w, const Bar* b, u32* lanes, u32 next) {
+    const u32 strange = *lanes & ~(w->arrived | w->met), free = *lanes & w->met;
+    if (b->cluster == 2 && *lanes != w->alive) return cluster_fault(w, PART_OF_A_WARP, b, *lanes);
+    if (strange) return cluster_fault(w, NOT_ARRIVED, b, strange);
+    *lanes &= ~free;
+    w->met &= ~free;
+    if (!free) return 0;
+    if (w->traced && !*lanes) record(w, b->number, 1, 0);
+    wait_at(w, next, free);
+    return 0;
+}
+
+__device__ __forceinline__ Worker* block_of(const Cluster* c, u32 rank) { return (Worker*)c->worker[rank]; }
+
+__device__ __forceinline__ Warp* warp_of(const Worker* k, u32 index) {
+    return (Warp*)(k->warps + index * ((const Launch*)k->launch)->warp_bytes);
+}
+
+// Have all threads come that have not ended, and one at least?
+__device__ __noinline__ u32 all_came(const Cluster* c, const Launch* L) {
+    u32 any = 0;
+#pragma unroll 1
+    for (u32 r = 0; r < c->blocks; ++r)
+#pragma unroll 1
+        for (u32 i = 0; i < L->warps; ++i) {
+            const Warp* w = warp_of(block_of(c, r), i);
+            if (w->state == DONE) continue;
+            if (w->alive & ~w->arrived) return 0;
+            any |= w->arrived;
+        }
+    return any != 0;
+}
+
+// Open the barrier if they have: those who wait go on.
+__device__ __noinline__ u32 open_cluster(const Cluster* c, const Launch* L) {
+    if (!all_came(c, L)) return 0;
+#pragma unroll 1
+    for (u32 r = 0; r < c->blocks; ++r)
+#pragma unroll 1
+        for (u32 i = 0; i < L->warps; ++i) {
+            Warp* w = warp_of(block_of(c, r), i);
+            w->met |= w->arrived;
+            w->arrived = 0;
+            if (w->state != WAITING || w->bar_id != AT_CLUSTER) continue;
+            w->met &= ~w->bar_lanes;
+            w->state = READY;
+        }
+    return 1;
+}
+
+// The number of the block with a rank in a cluster: ranks count along x first.
+__device__ __forceinline__ u64 block_in(const Launch* L, u64 cluster, u32 rank) {
+    const u64 across = L->grid[0] / L->cluster[0], down = L->grid[1] / L->cluster[1];
+    const u64 x = cluster % across * L->cluster[0] + rank % L->cluster[0];
+    const u64 y = cluster / across % down * L->cluster[1] + rank / L->cluster[0] % L->cluster[1];
+    const u64 z = cluster / across / down * L->cluster[2] + rank / L->cluster[0] / L->cluster[1];
+    return (z * L->grid[1] + y) * L->grid[0] + x;
+}
+
+__device__ __noinline__ void start_cluster(const Cluster* c, const Launch* L, u64 number) {
+#pragma unroll 1
+    for (u32 r = 0; r < c->blocks; ++r) {
+        Worker* k = block_of(c, r);
+        k->rank = r;
+        start_block(k, L, block_in(L, number, r));
+        k->turn = GO_ON;
+        k->ended = 0;
+    }
+}
+
+// No warp of the cluster can run: name the first one that waits at its barrier.
+__device__ __noinline__ u64 stuck_cluster(const Cluster* c, const Launch* L) {
+#pragma unroll 1
+    for (u32 r = 0; r < c->blocks; ++r)
+#pragma unroll 1
+        for (u32 i = 0; i < L->warps; ++i) {
+            Warp* w = warp_of(block_of(c, r), i);
+            if (w->state != WAITING || w->bar_id != AT_CLUSTER) continue;
+            fault(w, CLUSTER_MISUSE, w->barrier, lowest(w->bar_lanes), STUCK_CLUSTER);
+            return 1 + r;
+        }
+    return 0;
+}
+
+// Run the blocks of one cluster in turn until all have ended. Returns 0, or 1 + the rank of the block with a fault.
+__device__ __noinline__ u64 run_cluster(const Cluster* c, const Launch* L) {
+    u32 left = c->blocks;
+#pragma unroll 1
+    while (left) {
+        u32 ready = 0;
+#pragma unroll 1
+        for (u32 r = 0; r < c->blocks; ++r) {
+            Worker* k = block_of(c, r);
+            if (k->turn == ENDED) continue;
+            k->turn = take_turns(k, L);
+            if (k->turn == STUCK) return 1 + r;
+            if (k->turn == ENDED) k->ended = 1, --left;
+        }
+        ready = open_cluster(c, L);
+#pragma unroll 1
+        for (u32 r = 0; r < c->blocks && !ready; ++r)
+#pragma unroll 1
+            for (u32 i = 0; i < L->warps && !ready; ++i) ready = warp_of(block_of(c, r), i)->state == READY;
+        if (left && !ready) return stuck_cluster(c, L);
+    }
+    return 0;
+}
+
+// Run the clusters [first, last) of a grid.
+extern "C" __device__ u64 run_clusters(const Cluster* c, u64 first, u64 last) {
+    const Launch* L = (const Launch*)block_of(c, 0)->launch;
+#pragma unroll 1
+    for (u64 number = first; number < last; ++number) {
+        start_cluster(c, L, number);
+        const u64 failed = run_cluster(c, L);
+        if (failed) return failed;
+    }
+    return 0;
+}
