@@ -289,7 +289,8 @@ class Execution:
         if self.together:
             failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress, stack)
         elif of_cluster > 1:
-            failed = clusters.run(self.kernel.runtime.run_clusters, self.workers, of_cluster, total // of_cluster, self.stop, progress)
+            failed = clusters.run(self.kernel.runtime.run_clusters, self.workers, of_cluster, total // of_cluster, self.stop, progress,
+                                  self.pin)
         else:
             failed = Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress, stack).run()
         if failed:

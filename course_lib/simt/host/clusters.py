@@ -86,19 +86,19 @@ class Group:
     failed: Worker | None = None
 
 
-def make(workers: Sequence[Worker]) -> Group:
+def make(workers: Sequence[Worker], pin: Callable[[Any], int]) -> Group:
     """Return the group of workers that run a cluster: the one of rank 0 first."""
     record = abi.Cluster(blocks=len(workers))
     record.worker[:len(workers)] = [worker.address for worker in workers]
     for worker in workers:
-        worker.record.cluster = ctypes.addressof(record)
+        worker.record.cluster = pin(record)
     return Group(record, workers)
 
 
 def run(run_clusters: Callable[[int, int, int], int], workers: Sequence[Worker], size: int, total: int, stop: NDArray[np.uint32],
-        progress: Callable[[int, int], object] | None) -> list[tuple[int, Any]]:
+        progress: Callable[[int, int], object] | None, pin: Callable[[Any], int]) -> list[tuple[int, Any]]:
     """Run all clusters, each with `size` workers; return (block, record of its worker) of each that met a fault."""
-    groups = [make(workers[i:i + size]) for i in range(0, len(workers), size)]
+    groups = [make(workers[i:i + size], pin) for i in range(0, len(workers), size)]
     leaders = {group.workers[0].address: group for group in groups}
 
     def start(record: int, first: int, last: int) -> int:
@@ -131,6 +131,27 @@ def explain(fault: int, run: Running, worker: Any, ins: Instruction, facts: Fact
     return ClusterMisuse(f"{place(facts)}: {name} reaches byte {offset} of {variable or 'the shared memory'} of block {facts['other_block']}, "
                          "which has ended, and its shared memory with it. Let all blocks of the cluster meet (barrier.cluster, "
                          "cluster.sync()) behind the last access to another's memory.", **facts)
+
+
+def outside(run: Running, space: str, ins: Instruction, facts: Facts) -> OutOfBounds | None:
+    """Return the error of an access outside the shared memory of another block, or of one by an address that leads to another; else None."""
+    name, address, size = ins.name.replace("__", "::"), facts["address"] % (1 << 32), run.shared_bytes
+    if space == "shared":       # less than the own rank; in front of the block's memory lie no more than some bytes
+        address += run.program.shared_begin + (block_rank(run, facts["block"]) << abi.RANK_SHIFT)
+        rank = address >> abi.RANK_SHIFT & 0xFF
+        if rank == block_rank(run, facts["block"]) or rank >= run.launch.cluster_blocks:
+            return None
+        return OutOfBounds(f"{place(facts)}: the address of {name} lies in the shared memory of the block with rank {rank}. Only accesses to "
+                           ".shared::cluster and through generic pointers reach another block's.", array="shared", bounds=(0, size), **facts)
+    rank, at = address >> abi.RANK_SHIFT, (address & (1 << abi.RANK_SHIFT) - 1) - run.program.shared_begin
+    return OutOfBounds(f"{place(facts)}: {name} reaches byte {at} of the {size} bytes of shared memory of block with rank {rank} in its "
+                       "cluster: that is outside. Check the index against the array's size.", array="shared", bounds=(0, size), **facts)
+
+
+def block_rank(run: Running, block: Triple) -> int:
+    """Return a block's rank in its cluster."""
+    x, y, z = (at % size for at, size in zip(block, run.launch.cluster, strict=True))
+    return int(x + run.launch.cluster[0] * (y + run.launch.cluster[1] * z))
 
 
 def peer(run: Running, worker: Any, rank: int) -> Any:

@@ -19,7 +19,7 @@ from course_lib.simt.ptx.ir import Function, Imm, Instruction, Kind, Mem, Module
 from course_lib.simt.ptx.names import plain
 from course_lib.simt.runtime import abi
 
-WINDOWS = {"shared": abi.SHARED_WINDOW, "local": abi.LOCAL_WINDOW, "const": abi.CONST_WINDOW}
+WINDOWS = {**dict.fromkeys(("shared", "shared__cta", "shared__cluster"), abi.SHARED_WINDOW), "local": abi.LOCAL_WINDOW, "const": abi.CONST_WINDOW}
 PARAM_BYTES = 4352  # for parameters, at the start of constant memory
 ALIGN = 64
 Addresses: TypeAlias = dict[str, tuple[str, int]]  # variable -> (space, address)

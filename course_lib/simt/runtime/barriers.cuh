@@ -8,6 +8,8 @@ enum { BARRIERS = 16, AWAITING = 16, AT_CLUSTER = 17 };
 
 __device__ u32 come_to_cluster(Warp* w, const Bar* b);
 __device__ u32 wait_for_cluster(Warp* w, const Bar* b, u32* lanes, u32 next);
+__device__ void leave_cluster(Warp* w);
+__device__ u32 open_alone(Worker* k, const Launch* L);
 __device__ __forceinline__ u32 misuse(Warp* w, u32 what, const Bar* b, u32 lane, u32 value) {
     return fault(w, BARRIER_MISUSE, b->number, lane, (u64)what << 32 | value);
 }
@@ -157,6 +159,7 @@ __device__ __noinline__ u32 stop_warp(Warp* w, u32 from_uniform) {
         w->bar_id = w->bar_count = 0;
         return 0;
     }
+    if (w->bar_id == AT_CLUSTER) leave_cluster(w);
     return w->bar_count ? count_arrival(w, (const Launch*)w->launch, w->bar_id, w->bar_count, w->barrier) : 0;
 }
 
@@ -186,7 +189,7 @@ __device__ __noinline__ u32 awaits_cluster(const Worker* k, const Launch* L) {
 // No warp can run: open the barrier at which all that live wait, or say which ones keep each other waiting.
 __device__ __noinline__ u32 release(Worker* k, const Launch* L) {
     Warp* first = 0;
-    if (awaits_cluster(k, L)) return 0;         // other blocks may still come: run_clusters looks at all of them
+    if (awaits_cluster(k, L)) return k->cluster ? 0 : open_alone(k, L);      // run_clusters looks at all blocks
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {
         Warp* w = (Warp*)(k->warps + i * L->warp_bytes);

@@ -32,42 +32,72 @@ __device__ u32 wait_for_cluster(Warp* w, const Bar* b, u32* lanes, u32 next) {
     return 0;
 }
 
+// The lanes of a warp that wait go on if the barrier has opened, for all of them at once.
+__device__ void leave_cluster(Warp* w) {
+    if (w->bar_lanes & ~w->met) return;
+    w->met &= ~w->bar_lanes;
+    w->state = READY;
+}
+
 __device__ __forceinline__ Worker* block_of(const Cluster* c, u32 rank) { return (Worker*)c->worker[rank]; }
 
 __device__ __forceinline__ Warp* warp_of(const Worker* k, u32 index) {
     return (Warp*)(k->warps + index * ((const Launch*)k->launch)->warp_bytes);
 }
 
-// Have all threads come that have not ended, and one at least?
-__device__ __noinline__ u32 all_came(const Cluster* c, const Launch* L) {
-    u32 any = 0;
+// The warps of a block whose lanes have all come that live; ~0 when lanes of another one have not.
+__device__ __noinline__ u32 warps_there(const Worker* k, const Launch* L) {
+    u32 there = 0;
 #pragma unroll 1
-    for (u32 r = 0; r < c->blocks; ++r)
-#pragma unroll 1
-        for (u32 i = 0; i < L->warps; ++i) {
-            const Warp* w = warp_of(block_of(c, r), i);
-            if (w->state == DONE) continue;
-            if (w->alive & ~w->arrived) return 0;
-            any |= w->arrived;
-        }
-    return any != 0;
+    for (u32 i = 0; i < L->warps; ++i) {
+        const Warp* w = warp_of(k, i);
+        if (w->state == DONE) continue;
+        if (w->alive & ~w->arrived) return ~0u;
+        ++there;
+    }
+    return there;
 }
 
-// Open the barrier if they have: those who wait go on.
+// The barrier opens: the warps of a block that wait go on.
+__device__ __noinline__ void open_block(Worker* k, const Launch* L) {
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        Warp* w = warp_of(k, i);
+        w->met |= w->arrived;
+        w->arrived = 0;
+        if (w->state == WAITING && w->bar_id == AT_CLUSTER) leave_cluster(w);
+    }
+}
+
+// Open the barrier if all threads have come that live, and one at least.
 __device__ __noinline__ u32 open_cluster(const Cluster* c, const Launch* L) {
-    if (!all_came(c, L)) return 0;
+    u32 there = 0;
 #pragma unroll 1
-    for (u32 r = 0; r < c->blocks; ++r)
+    for (u32 r = 0; r < c->blocks; ++r) {
+        const u32 here = warps_there(block_of(c, r), L);
+        if (here == ~0u) return 0;
+        there += here;
+    }
 #pragma unroll 1
-        for (u32 i = 0; i < L->warps; ++i) {
-            Warp* w = warp_of(block_of(c, r), i);
-            w->met |= w->arrived;
-            w->arrived = 0;
-            if (w->state != WAITING || w->bar_id != AT_CLUSTER) continue;
-            w->met &= ~w->bar_lanes;
-            w->state = READY;
-        }
-    return 1;
+    for (u32 r = 0; there && r < c->blocks; ++r) open_block(block_of(c, r), L);
+    return there != 0;
+}
+
+// No warp of a block can run: name the first one that waits at the cluster's barrier.
+__device__ __noinline__ u32 stuck_at_cluster(Worker* k, const Launch* L) {
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        Warp* w = warp_of(k, i);
+        if (w->state == WAITING && w->bar_id == AT_CLUSTER) return fault(w, CLUSTER_MISUSE, w->barrier, lowest(w->bar_lanes), STUCK_CLUSTER);
+    }
+    return 0;
+}
+
+// A block without a cluster is one by itself.
+__device__ u32 open_alone(Worker* k, const Launch* L) {
+    if (warps_there(k, L) == ~0u) return stuck_at_cluster(k, L);
+    open_block(k, L);
+    return 0;
 }
 
 // The number of the block with a rank in a cluster: ranks count along x first.
@@ -90,20 +120,6 @@ __device__ __noinline__ void start_cluster(const Cluster* c, const Launch* L, u6
     }
 }
 
-// No warp of the cluster can run: name the first one that waits at its barrier.
-__device__ __noinline__ u64 stuck_cluster(const Cluster* c, const Launch* L) {
-#pragma unroll 1
-    for (u32 r = 0; r < c->blocks; ++r)
-#pragma unroll 1
-        for (u32 i = 0; i < L->warps; ++i) {
-            Warp* w = warp_of(block_of(c, r), i);
-            if (w->state != WAITING || w->bar_id != AT_CLUSTER) continue;
-            fault(w, CLUSTER_MISUSE, w->barrier, lowest(w->bar_lanes), STUCK_CLUSTER);
-            return 1 + r;
-        }
-    return 0;
-}
-
 // Run the blocks of one cluster in turn until all have ended. Returns 0, or 1 + the rank of the block with a fault.
 __device__ __noinline__ u64 run_cluster(const Cluster* c, const Launch* L) {
     u32 left = c->blocks;
@@ -123,7 +139,9 @@ __device__ __noinline__ u64 run_cluster(const Cluster* c, const Launch* L) {
         for (u32 r = 0; r < c->blocks && !ready; ++r)
 #pragma unroll 1
             for (u32 i = 0; i < L->warps && !ready; ++i) ready = warp_of(block_of(c, r), i)->state == READY;
-        if (left && !ready) return stuck_cluster(c, L);
+#pragma unroll 1
+        for (u32 r = 0; r < c->blocks && left && !ready; ++r)
+            if (stuck_at_cluster(block_of(c, r), L)) return 1 + r;
     }
     return 0;
 }
