@@ -14,7 +14,7 @@ from course_lib.simt.runtime import abi
 from course_lib.toolchain import disk
 
 PARTS = ("structures", "counting", "patterns", "clocks", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control",
-         "barriers", "heap", "calls", "queue", "async", "mbarriers", "arrivals", "bulk", "images", "fused", "tensor", "products",
+         "barriers", "heap", "calls", "queue", "async", "mbarriers", "arrivals", "bulk", "far", "remote", "images", "fused", "tensor", "products",
          "descriptors", "wideproducts", "readers", "warpgroup", "groupwaits", "schedule", "clusters")
 _runtimes: list["Runtime"] = []
 _lock = native.fork_safe_lock()

@@ -15,7 +15,7 @@ from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.runtime import abi
 from course_lib.simt.runtime.abi import ObjectMisuse
 
-FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "wait_bulk"}     # of the runtime; fence_proxy does nothing alone
+FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "wait_bulk", "store_async"}     # of the runtime; fence_proxy does nothing alone
 NAMED_BARRIERS = 16
 
 
@@ -41,8 +41,7 @@ def add(worker: Any, program: Program, launch: Any, racecheck: bool, pin: Callab
 
 def explain(run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtError:
     """Return the exception of an operation that an mbarrier or a bulk copy does not allow, or of a wait without end."""
-    state = abi.Async.from_address(worker.late)
-    found = state.object[state.misused - 1] if state.misused else None
+    found = misused(worker)
     why, value = ObjectMisuse(worker.fault_address >> 32), worker.fault_address & 0xFFFFFFFF
     at = found.at if found is not None else value
     facts |= {"operation": ins.name.replace("__", "::"), "value": value}
@@ -53,6 +52,15 @@ def explain(run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtEr
     if found is not None:
         facts["other_line"] = run.program.instructions[found.made_in].line
     return MbarrierMisuse(f"{place(facts)}: {facts['operation']} {words(why, value, name, found, facts)}", **facts)
+
+
+def misused(worker: Any) -> Any:
+    """Return the abi.Object that a fault is about, which another block of the cluster may have; None where it is about none."""
+    state = abi.Async.from_address(worker.late)
+    if not state.misused:
+        return None
+    home = abi.Worker.from_address(abi.Cluster.from_address(worker.cluster).worker[state.misused_in - 1]) if state.misused_in else worker
+    return abi.Async.from_address(home.late).object[state.misused - 1]
 
 
 def words(why: ObjectMisuse, value: int, name: str, found: Any, facts: Facts) -> str:
@@ -79,6 +87,7 @@ def words(why: ObjectMisuse, value: int, name: str, found: Any, facts: Facts) ->
         ObjectMisuse.BUSY_OBJECT: f"ends {name} while copies are under way that tell it. Wait for its phase first.",
         ObjectMisuse.MANY_OBJECTS: f"makes one mbarrier more than the {value} that the simulator follows in a block.",
         ObjectMisuse.NOT_IN_SHARED: "needs an address in the block's shared memory.",
+        ObjectMisuse.OTHER_BLOCK: "tells an mbarrier of one block of the cluster about bytes in another: map both to the same rank.",
         ObjectMisuse.BULK_BYTES: f"copies {value} bytes; a bulk copy takes a multiple of 16, and at least 16.",
     }[why]
 

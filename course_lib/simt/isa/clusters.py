@@ -39,14 +39,14 @@ def knows(ins: Instruction) -> bool:
     words = ins.opcode
     if words[0] in ("mapa", "getctarank") or words[:2] == ("barrier", "cluster"):
         return True
-    if "shared__cluster" in words and (words[0] != "cp" or "global" not in words or "multicast__cluster" in words):
+    if remote(ins) and ("global" not in words or "multicast__cluster" in words) or words[:2] in (("st", "async"), ("red", "async")):
         return True
     return any(r.name.startswith(REGISTERS) for r in ins.sources)
 
 
 def remote(ins: Instruction) -> bool:
     """Say whether the addresses of an instruction lie anywhere in the cluster's shared memory."""
-    return "shared__cluster" in ins.opcode and ins.kind in (Kind.LOAD, Kind.STORE, Kind.ATOMIC)
+    return "shared__cluster" in ins.opcode and ins.kind in (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.MBARRIER, Kind.COPY)
 
 
 def address_signature(ins: Instruction) -> Signature:

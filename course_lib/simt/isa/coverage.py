@@ -37,6 +37,7 @@ from course_lib.simt.isa import (
     mbarriers,
     memory,
     operand_shapes,
+    remote_stores,
     tensor,
     warp,
     warpgroup,
@@ -44,7 +45,7 @@ from course_lib.simt.isa import (
 from course_lib.simt.ptx.ir import Instruction, Kind, at_line
 
 MODULES = (arithmetic, approximate, fields, carry, bits, compare, halves, convert, memory, hints, barriers, control, warp, tensor,
-           warpgroup, async_copies, mbarriers, bulk_copies, clusters, images)
+           warpgroup, async_copies, mbarriers, bulk_copies, clusters, remote_stores, images)
 ORDER = ("Integer arithmetic", "Extended precision", "Logic, shifts, bits and bytes", "Comparison and selection", "Floating point",
          "Half precision and bfloat16", "Moves and conversions", "Loads, stores and atomics",
          "Hints, fences and other instructions without a value", "Control", "Barriers and exchange between lanes", "Clusters of blocks",

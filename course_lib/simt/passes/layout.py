@@ -114,9 +114,9 @@ def rewrite(ins: Instruction, variables: Variables) -> Instruction:
     if ins.kind in (Kind.BRANCH, Kind.CALL, Kind.INDEXED_BRANCH):
         return ins
     operands = tuple(literal(resolve(o, variables, ins), ins.opcode[-1]) for o in ins.operands)
-    if variables.shared_begin and any(word.startswith("shared") for word in ins.opcode) and not clusters.remote(ins):
+    if variables.shared_begin and any(word.startswith("shared") for word in ins.opcode):
         first = [i for i, o in enumerate(operands) if isinstance(o, Mem)][:1]              # `cp.async.shared.global [to], [from]`
-        there = bulk_copies.shared_operands(ins) if bulk_copies.knows(ins) else first
+        there = bulk_copies.own_operands(ins) if bulk_copies.knows(ins) else () if clusters.remote(ins) else first
         operands = tuple(in_store(o, variables.shared_begin) if i in there and isinstance(o, Mem) and not symbolic(ins, i) else o
                          for i, o in enumerate(operands))
     if variables.clusters and any(isinstance(o, Sym) and variables.addresses[o.name][0] == "shared" for o in ins.operands):

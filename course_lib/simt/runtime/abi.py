@@ -100,7 +100,7 @@ FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "co
              "call_function", "return_function", "branch_indexed", "trap", "read_clock",
              "access_tile", "multiply", "copy_async", "copy_group", "use_image",
              "check_exactly", "settle", "mark_lines", "lines_read", "arrive_only",
-             "use_object", "fence_proxy", "arrive_behind_copies", "copy_bulk", "wait_bulk",
+             "use_object", "fence_proxy", "arrive_behind_copies", "copy_bulk", "wait_bulk", "store_async",
              "issue_product", "product_step", "wait_here", "touch_registers")
 TESTED = ("count_sectors", "count_wavefronts", "host_of")  # further functions that Python calls
 

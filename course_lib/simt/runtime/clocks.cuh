@@ -48,6 +48,9 @@ __device__ __forceinline__ bool clock_knows(const Worker* k, u32 thread, u32 col
     return clock_row(k, fenced ? fenced_row(k, thread) : thread)[column] >= epoch;
 }
 
+// A thread of another block gives what it knows of the cluster to a pair of rows of the block h (far.cuh).
+__device__ void give_far(Worker* k, u32 thread, Worker* h, u32 row);
+
 // Lanes of a warp have waited for each other.
 __device__ __noinline__ void join_lanes(Worker* k, const Warp* w, u32 lanes) {
     if (!k->clocks || !(lanes & (lanes - 1))) return;

@@ -132,7 +132,10 @@ __device__ __noinline__ u64 run_cluster(const Cluster* c, const Launch* L) {
             if (k->turn == ENDED) continue;
             k->turn = take_turns(k, L);
             if (k->turn == STUCK) return 1 + r;
-            if (k->turn == ENDED) k->ended = 1, --left;
+            if (k->turn != ENDED) continue;
+            end_sources(c, k);
+            k->ended = 1;
+            --left;
         }
         ready = open_cluster(c, L);
 #pragma unroll 1

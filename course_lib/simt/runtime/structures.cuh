@@ -40,8 +40,8 @@ enum { MOST_OBJECTS = 128, MOST_FLIGHTS = 2048 };   // mbarriers of a block; bul
 enum { MOST_COUNT = 0xfffff };       // arrivals that an mbarrier can count, and bytes
 enum ObjectUse { INIT_OBJECT, DROP_OBJECT, EXPECT_BYTES, COMPLETE_BYTES, ARRIVE_AT, WAIT_FOR, PENDING_OF };   // mbarrier.init, .inval, …
 enum ObjectMisuse { NO_OBJECT = 1, LIVE_OBJECT, CHANGED_OBJECT, BAD_COUNT, BAD_BYTES, EXTRA_ARRIVAL, COMPLETES, WRONG_TOKEN, OLD_TOKEN,
-                    NO_PARITY, BUSY_OBJECT, MANY_OBJECTS, NOT_IN_SHARED, DEADLOCK, BULK_BYTES };
-enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL };
+                    NO_PARITY, BUSY_OBJECT, MANY_OBJECTS, NOT_IN_SHARED, DEADLOCK, BULK_BYTES, OTHER_BLOCK };
+enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL, VALUE };      // VALUE: of st.async and red.async
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
 enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY, UNFENCED, UNSEEN, OPAQUE, UNAWAITED, PROXY, PENDING, UNORDERED };
@@ -153,7 +153,8 @@ struct ObjectOp {              // one mbarrier instruction, or cp.async.mbarrier
 
 struct BulkCopy {              // one bulk copy; `object` counts only into shared memory
     Access shared, far, object;           // far: in global memory
-    u32 number, kind, bytes, bytes_slot, change, element, width, spare;   // change: 1 + a Change of atomics.cuh, 0: a copy
+    u32 number, kind, bytes, bytes_slot, change, element, width, mask_slot;   // change: 1 + a Change of atomics.cuh, 0: a copy
+                                          // mask_slot: of the blocks of the cluster that a multicast goes to
 };
 
 struct BulkWait { u32 number, kind, left, reading; };   // kind: COMMIT or WAIT_GROUP; reading: only until the sources are read
@@ -163,13 +164,20 @@ struct ProxyFence { u32 number, objects; };             // objects: it makes onl
 struct Flight {                // a bulk copy that is under way, or arrivals that wait for a warp's asynchronous copies
     u64 host, data;                       // in global memory; what has been read of a source already, 0: nothing
     u32 kind, number, thread, object, bytes, at, group, over;   // at: in shared memory; of arrivals bytes: their lanes, group: their copies
-    u32 change, element, width, spare;
+    u32 change, element, width, from;     // from: 1 + the rank of the block in whose shared memory `host` lies
+    u64 value[2];                         // of a VALUE
+};
+
+struct RemoteStore {           // one st.async or red.async; item: slots of the values, ~0: a literal
+    Access target, object;
+    u32 number, count, width, change, element, item[4], pad;
+    u64 value[4];
 };
 
 struct Async {                 // what bulk copies and mbarriers of a block have under way
     u32 objects, flights, changes, seen_changes, quiet, ready, columns, threads;
     u64 data, data_bytes, data_used;      // of copies whose source was read and whose target was not written yet
-    u32 misused, spare, committed[1024];
+    u32 misused, misused_in, committed[1024];    // misused_in: 1 + the rank of the block that has the mbarrier, 0: this one
     Object object[MOST_OBJECTS];
     Flight flight[MOST_FLIGHTS];
 };
