@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from launching import INT, fault
+from cluster_kernels import CLUSTER
+from launching import INT
 
 from course_lib import simt
 
@@ -201,7 +202,7 @@ def test_threads_that_have_ended_keep_nobody_waiting():
 
 # -- what is wrong -------------------------------------------------------------------------------------------------------------
 def broken(body, kind, grid=2, block=64, cluster=2, **more):
-    source = HEAD + "extern \"C\" __global__ void f(int* out) {\n    __shared__ int box[64];\n    auto c = cg::this_cluster();\n" + body + "\n}"
+    source = CLUSTER + "extern \"C\" __global__ void f(int* out) {\n    __shared__ int box[64];\n    Cluster c;\n" + body + "\n}"
     with pytest.raises(kind) as caught:
         launch(source, [np.zeros(256, INT)], grid, block, cluster=cluster, **more)
     return caught.value
@@ -213,7 +214,7 @@ def test_a_block_that_has_ended_has_no_shared_memory_any_more():
     if (c.block_rank() == 1) return;
     for (int i = 0; i < 3; ++i) { out[threadIdx.x] = i; __syncthreads(); }
     out[threadIdx.x] = c.map_shared_rank(box, 1)[threadIdx.x];""", simt.ClusterMisuse)
-    assert (error.block, error.other_block, error.line) == ((0, 0, 0), (1, 0, 0), 10)
+    assert (error.block, error.other_block, error.line) == ((0, 0, 0), (1, 0, 0), 14)
     assert "byte 0 of box of block (1, 0, 0), which has ended" in str(error)
 
 
@@ -221,8 +222,8 @@ def test_a_block_that_never_comes_is_a_deadlock_with_the_lines_of_all():
     error = broken("""    if (c.block_rank() == 0) c.sync();
     else if (threadIdx.x < 32) c.sync();
     else asm volatile("bar.sync 1, 64;");""", simt.BarrierDeadlock)
-    assert error.line == 6
-    assert "1 warp of block (0, 0, 0) in line 6, 1 warp of block (1, 0, 0) in line 7, 1 warp of block (1, 0, 0) in line 8" in str(error)
+    assert error.line == 10
+    assert "1 warp of block (0, 0, 0) in line SYNC, 1 warp of block (1, 0, 0) in line SYNC, 1 warp of block (1, 0, 0) in line 12" in str(error)
 
 
 def test_a_block_whose_other_warps_wait_for_their_own_barrier():
@@ -237,18 +238,18 @@ def test_a_block_whose_other_warps_wait_for_their_own_barrier():
     ('asm volatile("barrier.cluster.arrive;"); if (threadIdx.x < 3) asm volatile("barrier.cluster.wait.aligned;");', "a part of its warp")])
 def test_misuse_of_the_barrier_is_named(body, word):
     error = broken(body, simt.ClusterMisuse)
-    assert word in str(error) and error.line == 6
+    assert word in str(error) and error.line == 10
 
 
 @pytest.mark.parametrize("cluster", [2, None])
 def test_a_rank_that_the_cluster_has_not(cluster):
     error = broken("    c.sync();\n    *c.map_shared_rank(&box[threadIdx.x], 2 + out[0]) = 1;", simt.OutOfBounds, cluster=cluster)
-    assert "rank 2" in str(error) and error.line == 7
+    assert "rank 2" in str(error) and error.line == 11
 
 
 def test_the_peers_memory_has_an_end():
     error = broken("    c.sync();\n    c.map_shared_rank(box, 1)[64 + out[0]] = 1;", simt.OutOfBounds)
-    assert "byte 256 of the 256 bytes of shared memory of block with rank 1" in str(error) and error.line == 7 and error.bounds == (0, 256)
+    assert "byte 256 of the 256 bytes of shared memory of block with rank 1" in str(error) and error.line == 11 and error.bounds == (0, 256)
 
 
 def test_an_ordinary_access_to_shared_memory_does_not_reach_the_peer():

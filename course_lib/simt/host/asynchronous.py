@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.simt.errors import BarrierDeadlock, MbarrierMisuse, SimtError
+from course_lib.simt.host import clusters
 from course_lib.simt.host.fault_places import Facts, place, variable_at
 from course_lib.simt.host.memory import aligned
 from course_lib.simt.host.running import Running
@@ -26,17 +27,20 @@ def used(program: Program) -> bool:
 
 def add(worker: Any, program: Program, launch: Any, racecheck: bool, pin: Callable[[Any], int]) -> None:
     """Give an abi.Worker the memory for them, if it is used; for racecheck also what threads know and have read (runtime/clocks.cuh)."""
-    if not used(program):
+    of_cluster = int(launch.cluster_blocks * launch.warps) if launch.cluster_blocks > 1 else 0       # warps
+    if not used(program) and not of_cluster:
         return
-    found = abi.Async(threads=launch.warps * abi.LANES, columns=launch.warps * abi.LANES + abi.MOST_OBJECTS)
+    found = abi.Async(threads=launch.warps * abi.LANES, columns=launch.warps * abi.LANES + abi.MOST_OBJECTS + of_cluster)
+    found.far = found.columns - of_cluster if of_cluster else 0
     data = aligned(max(int(launch.shared_bytes), 16))
     found.data, found.data_bytes = pin(data), data.nbytes
     worker.late = pin(found)
     if racecheck:
-        rows = 2 * (found.threads + NAMED_BARRIERS) + 4 * abi.MOST_OBJECTS
+        rows = 2 * (found.threads + NAMED_BARRIERS) + 4 + 4 * abi.MOST_OBJECTS
         worker.clocks = pin(np.zeros(rows * found.columns, np.uint32))
         cells = (launch.shared_bytes >> launch.granule_shift) + 1
         worker.readers = pin(aligned(int(cells * launch.warps) * ctypes.sizeof(abi.Readers)))
+        worker.far = pin(np.zeros(int(cells) * ctypes.sizeof(abi.FarCell), np.uint8)) if of_cluster else 0
 
 
 def explain(run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtError:
@@ -113,6 +117,8 @@ def missing(found: Any) -> str:
 
 def others(run: Running, worker: Any) -> str:
     """Say where the other warps of the block wait, which have not ended."""
+    if worker.cluster:
+        return clusters.waiting(run, worker)
     lines, state = [], abi.Async.from_address(worker.late)
     for index in range(-(-run.threads // abi.LANES)):
         warp = abi.Warp.from_address(run.warp_address(worker, index))

@@ -88,9 +88,15 @@ def logged(run: Running) -> tuple[Hazard, ...]:
                            tuple(h.block), h.count, copies(first), copies(second) and first.opcode[0] != "mbarrier",
                            (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
                            first.header, second.header, run.influence.get(key[0]), bulk="bulk" in first.opcode + second.opcode,
-                           first_multiplies=first.opcode[0] == "wgmma")
+                           first_multiplies=first.opcode[0] == "wgmma", first_block=block_at(run, h.first_in), owner=block_at(run, h.lies_in))
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
+
+
+def block_at(run: Running, number: int) -> tuple[int, int, int] | None:
+    """Return (x, y, z) of a block; `number` is one more than its linear number, 0 for none."""
+    x, y, _ = run.grid
+    return ((number - 1) % x, (number - 1) // x % y, (number - 1) // x // y) if number else None
 
 
 def copies(ins: Instruction) -> bool:

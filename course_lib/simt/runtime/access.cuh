@@ -1,5 +1,7 @@
 // access.cuh -- one memory instruction of a warp
 
+__device__ void check_peers(Warp* w, const Access* a, const u64* address);     // far.cuh
+
 // The active lanes access one space; addresses are offsets in it. Returns 1 after a fault.
 __device__ __noinline__ u32 access_space(Warp* w, const Access* a, u32 space, u64* address) {
     u64 host[LANES];
@@ -9,6 +11,7 @@ __device__ __noinline__ u32 access_space(Warp* w, const Access* a, u32 space, u6
     count(k, a, space, mask, address);
     if (w->traced && space != FRAME) record(w, a->number, 0, address);
     if (space == SHARED && ((const Launch*)w->launch)->racecheck) check_hazards(w, a, address);
+    if (space == SHARED__CLUSTER && ((const Launch*)w->launch)->racecheck) check_peers(w, a, address);
     if (a->kind == ATOMIC) {
         change(w, a, space, host);
     } else if (a->kind == LOAD) {

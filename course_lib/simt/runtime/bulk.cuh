@@ -19,6 +19,7 @@ __device__ __noinline__ void fill_bytes(u64 to, u64 value, u32 bytes) {
 
 __device__ void write_values(Worker* k, const Flight* f);       // of st.async and red.async, see remote.cuh
 __device__ void read_peer(Worker* k, const Flight* f);
+__device__ void land_from_afar(Worker* k, u64 at, u32 bytes);
 
 __device__ __noinline__ void land_load(Worker* k, Flight* f, Object* o) {
     if (f->kind == VALUE) write_values(k, f);
@@ -26,6 +27,7 @@ __device__ __noinline__ void land_load(Worker* k, Flight* f, Object* o) {
     else fill_bytes(k->shared + f->at, ((const Launch*)k->launch)->poison, f->bytes);     // its source is gone
     if (f->from) read_peer(k, f);
     if (k->clocks) mark_landed(k, f->at, f->bytes, o, 1);
+    if (k->far) land_from_afar(k, f->at, f->bytes);
     f->over = 1;
     --o->flying;
     o->bytes -= f->bytes;
@@ -155,7 +157,7 @@ __device__ __noinline__ Flight* send(Warp* w, Worker* h, u32 number, u32 lane, u
     f->group = a->committed[f->thread - 1];
     if (o) ++o->flying;
     ++a->changes;
-    if (h != (Worker*)w->worker) touch_far(w, h, number, lane, at, bytes, STORE);
+    if (h != (Worker*)w->worker) touch_far(w, h, number, lane, at, bytes, VALUE);
     else if (async_of(h) && h->clocks) touch_proxied(w, number, kind != INTO_GLOBAL, lane, at, bytes);
     return f;
 }

@@ -16,7 +16,19 @@ __device__ u32 come_to_cluster(Warp* w, const Bar* b) {
     if (w->traced) record(w, b->number, 1, 0);
     w->arrived |= w->mask;
     w->barrier = b->number;
+    Worker* k = (Worker*)w->worker;
+    if (!k->clocks) return 0;
+#pragma unroll 1
+    for (u32 left = b->relaxed ? 0 : w->mask; left; left &= left - 1) give_clock(k, cluster_row(k, 0), w->index * LANES + lowest(left));
+    ++k->epoch;
     return 0;
+}
+
+// Racecheck: lanes that went through the barrier know what those knew who came with .release.
+__device__ __noinline__ void learn_cluster(const Warp* w, u32 lanes) {
+    Worker* k = (Worker*)w->worker;
+#pragma unroll 1
+    for (u32 left = k->clocks ? lanes : 0; left; left &= left - 1) take_clock(k, cluster_row(k, 1), w->index * LANES + lowest(left));
 }
 
 // barrier.cluster.wait: lanes for which the barrier has opened go on; the others are left in `lanes`.
@@ -28,6 +40,7 @@ __device__ u32 wait_for_cluster(Warp* w, const Bar* b, u32* lanes, u32 next) {
     w->met &= ~free;
     if (!free) return 0;
     if (w->traced && !*lanes) record(w, b->number, 1, 0);
+    learn_cluster(w, free);
     wait_at(w, next, free);
     return 0;
 }
@@ -36,6 +49,7 @@ __device__ u32 wait_for_cluster(Warp* w, const Bar* b, u32* lanes, u32 next) {
 __device__ void leave_cluster(Warp* w) {
     if (w->bar_lanes & ~w->met) return;
     w->met &= ~w->bar_lanes;
+    learn_cluster(w, w->bar_lanes);
     w->state = READY;
 }
 
@@ -69,6 +83,18 @@ __device__ __noinline__ void open_block(Worker* k, const Launch* L) {
     }
 }
 
+// Racecheck: what those knew who came. A block's own threads are known one by one, those of others warp by warp.
+__device__ __noinline__ void join_cluster(const Cluster* c) {
+#pragma unroll 1
+    for (u32 r = 0; r < c->blocks; ++r)
+#pragma unroll 1
+        for (u32 other = 0; other < c->blocks; ++other) {
+            Worker *k = block_of(c, r), *h = block_of(c, other);
+            if (h == k) join_row(k, cluster_row(k, 1), cluster_row(k, 0)), join_row(k, cluster_row(k, 1) + 1, cluster_row(k, 0) + 1);
+            else join_far(k, cluster_row(k, 1), h, cluster_row(h, 0));
+        }
+}
+
 // Open the barrier if all threads have come that live, and one at least.
 __device__ __noinline__ u32 open_cluster(const Cluster* c, const Launch* L) {
     u32 there = 0;
@@ -78,6 +104,7 @@ __device__ __noinline__ u32 open_cluster(const Cluster* c, const Launch* L) {
         if (here == ~0u) return 0;
         there += here;
     }
+    if (there && block_of(c, 0)->clocks) join_cluster(c);
 #pragma unroll 1
     for (u32 r = 0; there && r < c->blocks; ++r) open_block(block_of(c, r), L);
     return there != 0;
@@ -96,6 +123,7 @@ __device__ __noinline__ u32 stuck_at_cluster(Worker* k, const Launch* L) {
 // A block without a cluster is one by itself.
 __device__ u32 open_alone(Worker* k, const Launch* L) {
     if (warps_there(k, L) == ~0u) return stuck_at_cluster(k, L);
+    if (k->clocks) join_row(k, cluster_row(k, 1), cluster_row(k, 0)), join_row(k, cluster_row(k, 1) + 1, cluster_row(k, 0) + 1);
     open_block(k, L);
     return 0;
 }

@@ -100,6 +100,10 @@ __device__ __noinline__ void forget_accesses(Worker* k, const Launch* L) {
 #pragma unroll 1
         for (u64 i = 0; i < cells * L->warps; ++i) ((Readers*)k->readers)[i].epoch = 0;
     k->cells_used = 0;
+    if (k->far_used)
+#pragma unroll 1
+        for (u64 i = 0; i < cells * sizeof(FarCell); i += 4) *(u32*)(k->far + i) = 0;
+    k->far_used = 0;
 }
 
 __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number) {

@@ -176,6 +176,7 @@ struct RemoteStore {           // one st.async or red.async; item: slots of the 
 
 struct Async {                 // what bulk copies and mbarriers of a block have under way
     u32 objects, flights, changes, seen_changes, quiet, ready, columns, threads;
+    u32 far, pad;              // the first column of a clock that stands for a warp of the cluster; 0: there are none
     u64 data, data_bytes, data_used;      // of copies whose source was read and whose target was not written yet
     u32 misused, misused_in, committed[1024];    // misused_in: 1 + the rank of the block that has the mbarrier, 0: this one
     Object object[MOST_OBJECTS];
@@ -217,7 +218,8 @@ struct Site {                  // what an access of some lanes found last; codeg
     u8 sectors[32];                       // by the first address mod 32; 0: not counted yet
 };
 
-struct Hazard { u32 kind, first, second, block[3], first_thread, second_thread; u64 address, count; };
+struct Hazard { u32 kind, first, second, block[3], first_thread, second_thread; u64 address, count, first_in, lies_in; };
+                               // 1 + the number of the first thread's block and of the one that has the memory, 0: all is the second's
 
 struct Cell {                  // shadow of one granule of shared memory
     u32 write_epoch, write_sync, writer, write_access;
@@ -228,6 +230,12 @@ struct Cell {                  // shadow of one granule of shared memory
 };
 
 struct Readers { u32 epoch, lanes, access, sync; };       // the last reading of a granule by a warp, where mbarriers order accesses
+
+struct FarReading { u32 thread, epoch, access; };         // thread: 1 + its number in its block, 0: none
+struct FarCell {               // shadow of a granule: what other blocks of the cluster did there; `block`: 1 + the rank of the last writer's
+    u32 block, thread, epoch, access;
+    FarReading reading[MOST_BLOCKS];      // of each block the last one
+};
 
 struct Note {                  // an access of a whole warp that uniform code found free of hazards; see hazards.cuh
     u64 lanes;                            // host address of the lane part; 0: it follows this note
@@ -274,6 +282,7 @@ struct Worker {
     u32 bar_arrived[16], bar_expected[16];   // per barrier: threads that have come, and how many are to come
     u64 cluster;               // a Cluster, 0 where a block is a cluster by itself
     u32 rank, ended;           // of the block in it; ended: its shared memory is gone
+    u64 far, far_used;         // racecheck: a FarCell per granule
 };
 
 struct Cluster { u64 worker[MOST_BLOCKS]; u32 blocks, spare; };   // of blocks that run together, by rank
