@@ -202,6 +202,7 @@ def test_threads_that_have_ended_keep_nobody_waiting():
 
 # -- what is wrong -------------------------------------------------------------------------------------------------------------
 def broken(body, kind, grid=2, block=64, cluster=2, **more):
+    body = body.replace("c.sync()", 'asm volatile("barrier.cluster.arrive;\\n barrier.cluster.wait;" ::: "memory")')
     source = CLUSTER + "extern \"C\" __global__ void f(int* out) {\n    __shared__ int box[64];\n    Cluster c;\n" + body + "\n}"
     with pytest.raises(kind) as caught:
         launch(source, [np.zeros(256, INT)], grid, block, cluster=cluster, **more)
@@ -214,7 +215,7 @@ def test_a_block_that_has_ended_has_no_shared_memory_any_more():
     if (c.block_rank() == 1) return;
     for (int i = 0; i < 3; ++i) { out[threadIdx.x] = i; __syncthreads(); }
     out[threadIdx.x] = c.map_shared_rank(box, 1)[threadIdx.x];""", simt.ClusterMisuse)
-    assert (error.block, error.other_block, error.line) == ((0, 0, 0), (1, 0, 0), 14)
+    assert (error.block, error.other_block, error.line) == ((0, 0, 0), (1, 0, 0), 15)
     assert "byte 0 of box of block (1, 0, 0), which has ended" in str(error)
 
 
@@ -222,13 +223,13 @@ def test_a_block_that_never_comes_is_a_deadlock_with_the_lines_of_all():
     error = broken("""    if (c.block_rank() == 0) c.sync();
     else if (threadIdx.x < 32) c.sync();
     else asm volatile("bar.sync 1, 64;");""", simt.BarrierDeadlock)
-    assert error.line == 10
-    assert "1 warp of block (0, 0, 0) in line SYNC, 1 warp of block (1, 0, 0) in line SYNC, 1 warp of block (1, 0, 0) in line 12" in str(error)
+    assert error.line == 11
+    assert "1 warp of block (0, 0, 0) in line 11, 1 warp of block (1, 0, 0) in line 12, 1 warp of block (1, 0, 0) in line 13" in str(error)
 
 
 def test_a_block_whose_other_warps_wait_for_their_own_barrier():
     error = broken("    if (threadIdx.x < 32) c.sync();\n    else __syncthreads();", simt.BarrierDeadlock)
-    assert "in line 7" in str(error)
+    assert "1 warp of block (1, 0, 0) in line 12" in str(error)
 
 
 @pytest.mark.parametrize(("body", "word"), [
@@ -238,18 +239,18 @@ def test_a_block_whose_other_warps_wait_for_their_own_barrier():
     ('asm volatile("barrier.cluster.arrive;"); if (threadIdx.x < 3) asm volatile("barrier.cluster.wait.aligned;");', "a part of its warp")])
 def test_misuse_of_the_barrier_is_named(body, word):
     error = broken(body, simt.ClusterMisuse)
-    assert word in str(error) and error.line == 10
+    assert word in str(error) and error.line == 11
 
 
 @pytest.mark.parametrize("cluster", [2, None])
 def test_a_rank_that_the_cluster_has_not(cluster):
     error = broken("    c.sync();\n    *c.map_shared_rank(&box[threadIdx.x], 2 + out[0]) = 1;", simt.OutOfBounds, cluster=cluster)
-    assert "rank 2" in str(error) and error.line == 11
+    assert "rank 2" in str(error) and error.line == 12
 
 
 def test_the_peers_memory_has_an_end():
     error = broken("    c.sync();\n    c.map_shared_rank(box, 1)[64 + out[0]] = 1;", simt.OutOfBounds)
-    assert "byte 256 of the 256 bytes of shared memory of block with rank 1" in str(error) and error.line == 11 and error.bounds == (0, 256)
+    assert "byte 256 of the 256 bytes of shared memory of the block with rank 1" in str(error) and error.line == 12 and error.bounds == (0, 256)
 
 
 def test_an_ordinary_access_to_shared_memory_does_not_reach_the_peer():
@@ -288,3 +289,42 @@ def test_sixteen_blocks_with_permission():
 def test_a_fault_says_in_which_block_of_a_later_cluster():
     error = broken("    c.sync();\n    if (blockIdx.x == 5) out[1 << 20] = 1;\n    c.sync();", simt.OutOfBounds, grid=8)
     assert error.block == (5, 0, 0)
+
+
+# -- racecheck -----------------------------------------------------------------------------------------------------------------
+RIGHT = """    box[threadIdx.x] = 1;
+    SYNC
+    int v = *c.map_shared_rank(&box[threadIdx.x], c.block_rank() ^ 1);
+    SYNC
+    box[threadIdx.x] = v + 1;
+    SYNC
+    atomicAdd(c.map_shared_rank(&box[threadIdx.x ^ 1], c.block_rank() ^ 1), 5);
+    SYNC
+    out[blockIdx.x * 64 + threadIdx.x] = box[threadIdx.x];"""
+
+
+def searched(missing):
+    """Return the hazards of RIGHT, of which one barrier of the cluster has become one of the block."""
+    parts = RIGHT.split("SYNC")
+    syncs = ["__syncthreads();" if i == missing else 'asm volatile("barrier.cluster.arrive;\\n barrier.cluster.wait;" ::: "memory");'
+             for i in range(len(parts) - 1)]
+    body = "".join(part + sync for part, sync in zip(parts, [*syncs, ""], strict=True))
+    source = CLUSTER + "extern \"C\" __global__ void f(int* out) {\n    __shared__ int box[64];\n    Cluster c;\n" + body + "\n}"
+    out = np.zeros(256, INT)
+    report = launch(source, [out], 4, 64, cluster=2, racecheck=True)
+    return {(h.kind, h.first_line, h.second_line, h.first_block, h.block, h.owner) for h in report.hazards}, report
+
+
+def test_with_all_barriers_nothing_is_found():
+    assert searched(None)[0] == set()
+
+
+@pytest.mark.parametrize(("missing", "wanted"), [
+    (0, {("RAW", 11, 13), ("uninitialised", 13, 13)}), (1, {("WAR", 13, 15)}), (2, {("WAW", 15, 17), ("WAW", 17, 15)}), (3, {("RAW", 17, 19)})])
+def test_a_missing_barrier_of_the_cluster_is_found_with_both_lines(missing, wanted):
+    found, report = searched(missing)
+    assert {f[:3] for f in found} <= wanted and bool(found) == bool(wanted)
+    if wanted:
+        first = report.hazards[0]
+        assert {first.first_block, first.block, first.owner} <= {(0, 0, 0), (1, 0, 0)}
+        assert "of block" in str(first) and "cluster" in str(first)

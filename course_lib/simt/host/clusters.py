@@ -133,19 +133,23 @@ def explain(fault: int, run: Running, worker: Any, ins: Instruction, facts: Fact
                          "cluster.sync()) behind the last access to another's memory.", **facts)
 
 
-def outside(run: Running, space: str, ins: Instruction, facts: Facts) -> OutOfBounds | None:
-    """Return the error of an access outside the shared memory of another block, or of one by an address that leads to another; else None."""
-    name, address, size = ins.name.replace("__", "::"), facts["address"] % (1 << 32), run.shared_bytes
-    if space == "shared":       # less than the own rank; in front of the block's memory lie no more than some bytes
-        address += run.program.shared_begin + (block_rank(run, facts["block"]) << abi.RANK_SHIFT)
-        rank = address >> abi.RANK_SHIFT & 0xFF
-        if rank == block_rank(run, facts["block"]) or rank >= run.launch.cluster_blocks:
-            return None
-        return OutOfBounds(f"{place(facts)}: the address of {name} lies in the shared memory of the block with rank {rank}. Only accesses to "
-                           ".shared::cluster and through generic pointers reach another block's.", array="shared", bounds=(0, size), **facts)
-    rank, at = address >> abi.RANK_SHIFT, (address & (1 << abi.RANK_SHIFT) - 1) - run.program.shared_begin
-    return OutOfBounds(f"{place(facts)}: {name} reaches byte {at} of the {size} bytes of shared memory of block with rank {rank} in its "
-                       "cluster: that is outside. Check the index against the array's size.", array="shared", bounds=(0, size), **facts)
+def outside(run: Running, named: bool, ins: Instruction, facts: Facts) -> OutOfBounds | None:
+    """Return the error of an access outside another block's shared memory, or of one by another's address to the own; else None.
+
+    `named`: the instruction names `.shared`, which is the block's own.
+    """
+    name, address, size = ins.name.replace("__", "::"), facts["address"], run.shared_bytes
+    if address & abi.IN_CLUSTER:
+        facts["address"] = address & 0xFFFFFFFF
+        rank, at = facts["address"] >> abi.RANK_SHIFT, (address & (1 << abi.RANK_SHIFT) - 1) - run.program.shared_begin
+        return OutOfBounds(f"{place(facts)}: {name} reaches byte {at} of the {size} bytes of shared memory of the block with rank {rank} in "
+                           "its cluster: that is outside. Check the index against the array's size.", array="shared", bounds=(0, size), **facts)
+    own = block_rank(run, facts["block"])
+    rank = (address + run.program.shared_begin + (own << abi.RANK_SHIFT) & 0xFFFFFFFF) >> abi.RANK_SHIFT
+    if not named or rank == own or rank >= run.launch.cluster_blocks:
+        return None
+    return OutOfBounds(f"{place(facts)}: the address of {name} lies in the shared memory of the block with rank {rank}. Only accesses to "
+                       ".shared::cluster and through generic pointers reach another block's.", array="shared", bounds=(0, size), **facts)
 
 
 def block_rank(run: Running, block: Triple) -> int:

@@ -198,7 +198,7 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
     """Return the error of an access outside every array."""
     address, width = facts["address"], facts["width"]
     space = space_name(access, np.array([address]))
-    if 1 < run.launch.cluster_blocks and space in ("shared", "shared__cluster") and (error := clusters.outside(run, space, ins, facts)):
+    if run.launch.cluster_blocks > 1 and (error := clusters.outside(run, access.space == abi.SPACES["shared"], ins, facts)):
         return error
     if space == "shared":
         size, address = run.shared_bytes, address % (1 << 32)

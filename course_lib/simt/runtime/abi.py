@@ -91,7 +91,7 @@ ObjectUse, ObjectMisuse, FlightKind, ClusterMisuse = map(enumeration, ("ObjectUs
 HAZARDS = tuple(name if len(name) == 3 else name.lower() for name in ENUMS["HazardKind"])
 SPACES = {name.lower(): value for name, value in ENUMS["Space"].items()}  # as PTX writes them
 globals().update(STRUCTURES)
-for _names in ("", "Window", "Status", "LiveKind", "ByRuntime", "Crossed", "WaitStatus"):
+for _names in ("", "Window", "Status", "LiveKind", "ByRuntime", "Crossed", "WaitStatus", "PeerAddress"):
     globals().update(ENUMS[_names])
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
 FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",

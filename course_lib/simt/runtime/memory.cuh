@@ -100,7 +100,7 @@ __device__ __noinline__ Worker* peer_at(Warp* w, u32 number, u32 lane, u64* at, 
     Worker* h = k->cluster ? (Worker*)((const Cluster*)k->cluster)->worker[rank] : k;
     if (h->ended) return fault(w, PEER_ENDED, number, lane, address), (Worker*)0;
     *at = (address & (1 << RANK_SHIFT) - 1) - L->shared_begin;
-    if (*at + bytes > L->shared_bytes || *at + bytes < *at) return fault(w, OUT_OF_BOUNDS, number, lane, address), (Worker*)0;
+    if (*at + bytes > L->shared_bytes || *at + bytes < *at) return fault(w, OUT_OF_BOUNDS, number, lane, h == k ? *at : address | IN_CLUSTER), (Worker*)0;
     return h;
 }
 
