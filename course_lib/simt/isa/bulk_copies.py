@@ -70,7 +70,7 @@ def own_operands(ins: Instruction) -> tuple[int, ...]:
 
 
 def copy(program: Placed, ins: Instruction, number: int) -> Tensor:
-    into, between = ins.opcode[3].startswith("shared"), "shared__cta" in ins.opcode[4:]
+    into, between = ins.opcode[3].startswith("shared"), ins.opcode[3:5] == ("shared__cluster", "shared__cta")
     record = abi.BulkCopy(number=number, kind=FlightKind.INTO_SHARED if into else FlightKind.INTO_GLOBAL, bytes_slot=NONE, mask_slot=NONE)
     reported = mbarriers.place(program, ins, ins.operands[not into], record.shared, number, 16)
     record.far.space, record.far.width, record.far.count = abi.SPACES["shared" if between else "global"], 16, 1

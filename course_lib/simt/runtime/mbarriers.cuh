@@ -72,9 +72,10 @@ __device__ __noinline__ u32 places_in_cluster(Warp* w, const Access* a, u64* add
             if (space_of(address[l]) != SHARED) return misused(w, NOT_IN_SHARED, a->number, l, 0, 0);
             address[l] -= SHARED_WINDOW;
         }
+        const u64 at = (address[l] & (1 << RANK_SHIFT) - 1) - ((const Launch*)w->launch)->shared_begin;
+        if (at & a->width - 1) return fault(w, MISALIGNED, a->number, l, at);
         home[l] = peer_at(w, a->number, l, &address[l], a->width);
         if (!home[l]) return 1;
-        if (address[l] & a->width - 1) return fault(w, MISALIGNED, a->number, l, address[l]);
     }
     return 0;
 }
