@@ -34,9 +34,9 @@ from course_lib.simt.launch import launch
 from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlignment, Report, SharedVariable, StrayShuffle, TraceRecord
 
 __all__ = [
-    "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "ClusterMisuse", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard",
-    "InactiveLane", "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "MbarrierMisuse",
-    "Misaligned", "OutOfBounds", "PartialWarp", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError",
-    "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "Texture", "TraceRecord", "UnsupportedInstruction", "launch",
-    "prepare_runtime", "translate_ahead",
+    "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "ClusterMisuse", "CompileError", "DeviceArray",
+    "DivergentBarrier", "Hazard", "InactiveLane", "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError",
+    "LostAlignment", "MbarrierMisuse", "Misaligned", "OutOfBounds", "PartialWarp", "ProductFinding", "PtxSyntaxError", "Report",
+    "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "Texture", "TraceRecord",
+    "UnsupportedInstruction", "launch", "prepare_runtime", "translate_ahead",
 ]

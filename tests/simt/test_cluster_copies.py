@@ -8,11 +8,13 @@ from launching import INT
 from course_lib import simt
 
 HEAD = CLUSTER + """__device__ unsigned at(const void* p) { return __cvta_generic_to_shared(p); }
-__device__ unsigned map(unsigned a, unsigned rank) { unsigned r; asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(rank)); return r; }
+__device__ unsigned map(unsigned a, unsigned rank) {
+    unsigned r; asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(rank)); return r; }
 __device__ void make(void* bar, int count) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(at(bar)), "r"(count) : "memory"); }
 __device__ void expect(void* bar, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" :: "r"(at(bar)), "r"(bytes) : "memory"); }
-__device__ void arrive(unsigned bar) { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(bar) : "memory"); }
+__device__ void arrive(unsigned bar) {
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(bar) : "memory"); }
 __device__ void wait(void* bar, int parity) {
     asm volatile("{ .reg .pred p; L: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1; @!p bra L; }"
                  :: "r"(at(bar)), "r"(parity) : "memory"); }
@@ -53,7 +55,8 @@ def test_arrivals_at_the_peers_mbarrier(how):
     wait(&bar, 1);""", count=64, size=4, **how)
     rank, t = np.arange(4)[:, None], np.arange(64)
     assert np.array_equal(out[:, :64], 100 * ((rank - 1) % 4) + t)
-    assert (out[:, 64:128] == 5).all() and (out[:, 128:] == 7).all()
+    assert (out[:, 64:128] == 5).all()
+    assert (out[:, 128:] == 7).all()
     assert not report.hazards
 
 
@@ -82,7 +85,8 @@ def test_stores_that_tell_the_peers_mbarrier(kind, data, bytes_, how):
 
 
 @pytest.mark.parametrize(("op", "kind", "wanted"), [
-    ("add", "u32", 7 + 64 * 10 + 2016), ("max", "s32", 73), ("min", "u32", 7), ("and", "b32", 7 & int(np.bitwise_and.reduce(10 + np.arange(64)))),
+    ("add", "u32", 7 + 64 * 10 + 2016), ("max", "s32", 73), ("min", "u32", 7),
+    ("and", "b32", 7 & int(np.bitwise_and.reduce(10 + np.arange(64)))),
     ("or", "b32", int(np.bitwise_or.reduce(10 + np.arange(64))) | 7), ("xor", "b32", int(np.bitwise_xor.reduce(10 + np.arange(64))) ^ 7),
     ("inc", "u32", None), ("dec", "u32", None)])
 def test_reductions_that_tell_the_peers_mbarrier(op, kind, wanted):
@@ -94,7 +98,8 @@ def test_reductions_that_tell_the_peers_mbarrier(op, kind, wanted):
         wanted = 7
         for v in range(10, 74):
             wanted = (0 if wanted >= v else wanted + 1) if op == "inc" else (v if wanted == 0 or wanted > v else wanted - 1)
-    assert (out[:, 0] == wanted).all() and (out[:, 1:] == 7).all()
+    assert (out[:, 0] == wanted).all()
+    assert (out[:, 1:] == 7).all()
 
 
 BETWEEN = """if (t == 0) {
@@ -111,14 +116,16 @@ def test_a_copy_from_one_blocks_shared_memory_to_anothers(how):
     for block in range(8):
         rank = (block - 1) % 4
         assert np.array_equal(out[block, 32:160], 1000 * rank + 64 + np.arange(128))
-        assert (out[block, :32] == 7).all() and (out[block, 160:] == 7).all()
+        assert (out[block, :32] == 7).all()
+        assert (out[block, 160:] == 7).all()
     assert not report.hazards
 
 
 MULTICAST = """if (t == 0) expect(&bar, rank == 3 ? 1 : 256 + 128 * (rank == 0));
     if (t == 0 && rank < 2)
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
-                     :: "r"(at(&box[64 * rank])), "l"(x + 256 * rank), "r"(256 - 128 * rank), "r"(at(&bar)), "h"((short)(rank ? 1 : 7)) : "memory");
+                     :: "r"(at(&box[64 * rank])), "l"(x + 256 * rank), "r"(256 - 128 * rank), "r"(at(&bar)),
+                        "h"((short)(rank ? 1 : 7)) : "memory");
     if (rank < 3) wait(&bar, 0);"""
 
 
@@ -126,9 +133,11 @@ MULTICAST = """if (t == 0) expect(&bar, rank == 3 ? 1 : 256 + 128 * (rank == 0))
 def test_one_copy_for_several_blocks(how):
     x = np.arange(512, dtype=INT)
     out, report = run(MULTICAST, size=4, given=[x], **how)
-    assert all(np.array_equal(out[b, :64], x[:64]) for b in range(3)) and (out[3] == 7).all()
+    assert all(np.array_equal(out[b, :64], x[:64]) for b in range(3))
+    assert (out[3] == 7).all()
     assert np.array_equal(out[0, 64:96], x[256:288])
-    assert (out[0, 96:] == 7).all() and (out[1:3, 64:] == 7).all()
+    assert (out[0, 96:] == 7).all()
+    assert (out[1:3, 64:] == 7).all()
     assert not report.hazards
 
 
@@ -142,7 +151,8 @@ def broken(body, kind=simt.MbarrierMisuse, **how):
 def test_what_a_wait_for_the_peer_lacks_is_a_deadlock():
     """Block 0 expects bytes that nobody sends; block 1 waits for the cluster."""
     text = broken("if (rank == 0) { if (t == 0) expect(&bar, 16); wait(&bar, 0); }", simt.BarrierDeadlock)
-    assert "16 bytes are expected that no copy brings" in text and "block (1, 0, 0) in line" in text
+    assert "16 bytes are expected that no copy brings" in text
+    assert "block (1, 0, 0) in line" in text
 
 
 def test_bytes_that_come_without_being_waited_for_are_not_there():
@@ -154,7 +164,8 @@ def test_bytes_that_come_without_being_waited_for_are_not_there():
     ('if (t == 0) asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" :: "r"(map(at(&box[2]), next)));', "no mbarrier at"),
     ('if (t == 0) asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" '
      ':: "r"(map(at(box), next)), "r"(1), "r"(at(&bar)));', "one block of the cluster about bytes in another"),
-    ('if (t == 0) asm volatile("{ .reg .b64 s; mbarrier.arrive.b64 s, [%0]; }" :: "l"(c.map_shared_rank(&bar, next)));', "block's shared memory"),
+    ('if (t == 0) asm volatile("{ .reg .b64 s; mbarrier.arrive.b64 s, [%0]; }" :: "l"(c.map_shared_rank(&bar, next)));',
+     "block's shared memory"),
     ('if (t == 0) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.b64 p, [%0], 0; }" :: "l"(c.map_shared_rank(&bar, next)));',
      "block's shared memory")])
 def test_misuse_is_named(body, word):

@@ -12,7 +12,8 @@ WAYS = [{}, {"racecheck": True}, {"warp_order": "interleaved"}, {"warp_order": "
 RANKS = HEAD + """extern "C" __global__ void f(unsigned* out) {
     unsigned v[16];
     asm volatile("mov.u32 %0, %%clusterid.x; mov.u32 %1, %%clusterid.y; mov.u32 %2, %%clusterid.z;" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]));
-    asm volatile("mov.u32 %0, %%nclusterid.x; mov.u32 %1, %%nclusterid.y; mov.u32 %2, %%nclusterid.z;" : "=r"(v[3]), "=r"(v[4]), "=r"(v[5]));
+    asm volatile("mov.u32 %0, %%nclusterid.x; mov.u32 %1, %%nclusterid.y; mov.u32 %2, %%nclusterid.z;"
+                 : "=r"(v[3]), "=r"(v[4]), "=r"(v[5]));
     auto c = cg::this_cluster();
     const dim3 here = c.block_index(), size = c.dim_blocks();
     v[6] = here.x; v[7] = here.y; v[8] = here.z; v[9] = size.x; v[10] = size.y; v[11] = size.z;
@@ -73,7 +74,8 @@ RING = HEAD + """extern "C" __global__ void f(int* out, int n) {
     if (threadIdx.x == 0) *c.map_shared_rank(&other, right) = box;   // a pointer to this block's memory, for another one
     c.sync();
     sum += 100000 * c.query_shared_rank(there) + 10000000 * c.query_shared_rank(other);
-    sum += 7 * (other[threadIdx.x] != 1000 * c.query_shared_rank(other) + threadIdx.x) + 3 * (c.map_shared_rank(box, c.block_rank()) != box);
+    sum += 7 * (other[threadIdx.x] != 1000 * c.query_shared_rank(other) + threadIdx.x);
+    sum += 3 * (c.map_shared_rank(box, c.block_rank()) != box);
     c.sync();
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }"""
@@ -129,7 +131,8 @@ def test_every_width_reaches_the_peer(kind, generic):
         again = "cvt.u64.u32 %d4, %r8; cvta.shared.u64 %d4, %d4; mapa.u64 %d4, %d4, %r3;"
     else:
         mapped = "mapa.shared::cluster.u32 %r6, %r6, %r3; getctarank.shared::cluster.u32 %r18, %r6;"
-        load, store = (f"{name}{order.replace('ACQUIRE', how)}.shared::cluster.{kind}" for name, how in (("ld", "acquire"), ("st", "release")))
+        load = f"ld{order.replace('ACQUIRE', 'acquire')}.shared::cluster.{kind}"
+        store = f"st{order.replace('ACQUIRE', 'release')}.shared::cluster.{kind}"
         at, back, again = "%r6", "%r8", "mapa.shared::cluster.u32 %r8, %r8, %r3;"
     text = FORMS_PTX.replace("MAPA", mapped).replace("LOAD", f"{load} {data}, [{at}];")
     text = text.replace("STORE", f"st.shared.v4.u32 [%r8], {{%r18, %r18, %r18, %r18}};\nbarrier.cluster.arrive; barrier.cluster.wait;\n"
@@ -239,25 +242,30 @@ def test_a_block_whose_other_warps_wait_for_their_own_barrier():
     ('asm volatile("barrier.cluster.arrive;"); if (threadIdx.x < 3) asm volatile("barrier.cluster.wait.aligned;");', "a part of its warp")])
 def test_misuse_of_the_barrier_is_named(body, word):
     error = broken(body, simt.ClusterMisuse)
-    assert word in str(error) and error.line == 11
+    assert word in str(error)
+    assert error.line == 11
 
 
 @pytest.mark.parametrize("cluster", [2, None])
 def test_a_rank_that_the_cluster_has_not(cluster):
     error = broken("    c.sync();\n    *c.map_shared_rank(&box[threadIdx.x], 2 + out[0]) = 1;", simt.OutOfBounds, cluster=cluster)
-    assert "rank 2" in str(error) and error.line == 12
+    assert "rank 2" in str(error)
+    assert error.line == 12
 
 
 def test_the_peers_memory_has_an_end():
     error = broken("    c.sync();\n    c.map_shared_rank(box, 1)[64 + out[0]] = 1;", simt.OutOfBounds)
-    assert "byte 256 of the 256 bytes of shared memory of the block with rank 1" in str(error) and error.line == 12 and error.bounds == (0, 256)
+    assert "byte 256 of the 256 bytes of shared memory of the block with rank 1" in str(error)
+    assert error.line == 12
+    assert error.bounds == (0, 256)
 
 
 def test_an_ordinary_access_to_shared_memory_does_not_reach_the_peer():
     error = broken("""    unsigned at = __cvta_generic_to_shared(&box[0]);
     asm volatile("mapa.shared::cluster.u32 %0, %0, %1;\\n ld.shared.u32 %0, [%0];" : "+r"(at) : "r"(c.block_rank() ^ 1));
     out[0] = at;""", simt.OutOfBounds)
-    assert "rank 1" in str(error) and ".shared::cluster" in str(error)
+    assert "rank 1" in str(error)
+    assert ".shared::cluster" in str(error)
 
 
 PLAIN = 'extern "C" __global__ void f(int* out) { out[0] = 1; }'
@@ -320,11 +328,14 @@ def test_with_all_barriers_nothing_is_found():
 
 
 @pytest.mark.parametrize(("missing", "wanted"), [
-    (0, {("RAW", 11, 13), ("uninitialised", 13, 13)}), (1, {("WAR", 13, 15)}), (2, {("WAW", 15, 17), ("WAW", 17, 15)}), (3, {("RAW", 17, 19)})])
+    (0, {("RAW", 11, 13), ("uninitialised", 13, 13)}), (1, {("WAR", 13, 15)}), (2, {("WAW", 15, 17), ("WAW", 17, 15)}),
+    (3, {("RAW", 17, 19)})])
 def test_a_missing_barrier_of_the_cluster_is_found_with_both_lines(missing, wanted):
     found, report = searched(missing)
-    assert {f[:3] for f in found} <= wanted and bool(found) == bool(wanted)
+    assert {f[:3] for f in found} <= wanted
+    assert bool(found) == bool(wanted)
     if wanted:
         first = report.hazards[0]
         assert {first.first_block, first.block, first.owner} <= {(0, 0, 0), (1, 0, 0)}
-        assert "of block" in str(first) and "cluster" in str(first)
+        assert "of block" in str(first)
+        assert "cluster" in str(first)

@@ -14,8 +14,8 @@ from course_lib.simt.runtime import abi
 from course_lib.toolchain import disk
 
 PARTS = ("structures", "counting", "patterns", "clocks", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control",
-         "barriers", "heap", "calls", "queue", "async", "mbarriers", "arrivals", "bulk", "far", "remote", "images", "fused", "tensor", "products",
-         "descriptors", "wideproducts", "readers", "warpgroup", "groupwaits", "schedule", "clusters")
+         "barriers", "heap", "calls", "queue", "async", "places", "mbarriers", "arrivals", "bulk", "far", "remote", "images", "fused",
+         "tensor", "products", "descriptors", "wideproducts", "readers", "warpgroup", "groupwaits", "schedule", "clusters")
 _runtimes: list["Runtime"] = []
 _lock = native.fork_safe_lock()
 

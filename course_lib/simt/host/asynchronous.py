@@ -16,7 +16,8 @@ from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.runtime import abi
 from course_lib.simt.runtime.abi import ObjectMisuse
 
-FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "wait_bulk", "store_async"}     # of the runtime; fence_proxy does nothing alone
+# of the runtime; fence_proxy does nothing alone
+FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "wait_bulk", "store_async"}
 NAMED_BARRIERS = 16
 
 

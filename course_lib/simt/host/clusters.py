@@ -9,13 +9,10 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from course_lib import arch
 from course_lib.simt.errors import BarrierDeadlock, ClusterMisuse, LaunchError, OutOfBounds, SimtError
 from course_lib.simt.host.fault_places import Facts, place, variable_at
-from course_lib.simt.host.limits import Extent, Triple, triple
+from course_lib.simt.host.limits import Extent, Progress, Triple, triple
 from course_lib.simt.host.running import Running
 from course_lib.simt.host.together import AllSteps
 from course_lib.simt.host.workers import Sharing, Worker
@@ -46,14 +43,14 @@ def dimensions(program: Program, name: str, grid: Triple, together: bool, asked:
     told = program.directives
     if "blocksareclusters" in told:
         raise LaunchError(f"{name} counts its grid in clusters (__block_size__), which the simulator does not know.")
-    own = (*told.get("reqnctapercluster", ()), 1, 1, 1)[:3] if told.get("reqnctapercluster") else None
+    own = triple(told["reqnctapercluster"], "cluster") if told.get("reqnctapercluster") else None
     wanted = None if asked is None else triple(asked, "cluster")
     if own and wanted and own != wanted:
         raise LaunchError(f"{name} is compiled for clusters of {words(own)} blocks (__cluster_dims__), and the launch asks for "
                           f"{words(wanted)}. Leave cluster away, or ask for the same.", cluster=wanted)
     if "explicitcluster" in told and not (own or wanted):
         raise LaunchError(f"{name} must be launched in clusters (.explicitcluster): give their size, as in cluster=2.")
-    found = own or wanted or (1, 1, 1)
+    found: Triple = own or wanted or (1, 1, 1)
     count = blocks(found)
     if together and count > 1:
         raise LaunchError(f"{name} waits for its whole grid, or runs its last block first, and its blocks lie in clusters: the simulator "
@@ -95,20 +92,20 @@ def make(workers: Sequence[Worker], pin: Callable[[Any], int]) -> Group:
     return Group(record, workers)
 
 
-def run(run_clusters: Callable[[int, int, int], int], workers: Sequence[Worker], size: int, total: int, stop: NDArray[np.uint32],
-        progress: Callable[[int, int], object] | None, pin: Callable[[Any], int]) -> list[tuple[int, Any]]:
+def run(launched: Running, size: int, total: int, progress: Progress | None) -> list[tuple[int, Any]]:
     """Run all clusters, each with `size` workers; return (block, record of its worker) of each that met a fault."""
-    groups = [make(workers[i:i + size], pin) for i in range(0, len(workers), size)]
+    workers = launched.workers
+    groups = [make(workers[i:i + size], launched.pin) for i in range(0, len(workers), size)]
     leaders = {group.workers[0].address: group for group in groups}
 
     def start(record: int, first: int, last: int) -> int:
         group = leaders[record]
-        answer = run_clusters(ctypes.addressof(group.record), first, last)
+        answer = launched.kernel.runtime.run_clusters(ctypes.addressof(group.record), first, last)
         group.failed = group.workers[answer - 1] if answer else None
         return int(answer != 0)
 
     first = [dataclasses.replace(g.workers[0], steps=AllSteps(g.workers)) for g in groups]
-    failed = Sharing(start, first, total, stop, progress).run()
+    failed = Sharing(start, first, total, launched.stop, progress).run()
     found = [(number, leaders[ctypes.addressof(record)].failed) for number, record in failed]
     return [(number, worker.record) for number, worker in found if worker is not None]
 
@@ -128,9 +125,9 @@ def explain(fault: int, run: Running, worker: Any, ins: Instruction, facts: Fact
     other = peer(run, worker, facts["rank"])
     facts["other_block"] = tuple(abi.Warp.from_address(other.warps).block)
     variable, offset = variable_at(run, (address & (1 << abi.RANK_SHIFT) - 1) - run.program.shared_begin)
-    return ClusterMisuse(f"{place(facts)}: {name} reaches byte {offset} of {variable or 'the shared memory'} of block {facts['other_block']}, "
-                         "which has ended, and its shared memory with it. Let all blocks of the cluster meet (barrier.cluster, "
-                         "cluster.sync()) behind the last access to another's memory.", **facts)
+    return ClusterMisuse(f"{place(facts)}: {name} reaches byte {offset} of {variable or 'the shared memory'} of block "
+                         f"{facts['other_block']}, which has ended, and its shared memory with it. Let all blocks of the cluster meet "
+                         "(barrier.cluster, cluster.sync()) behind the last access to another's memory.", **facts)
 
 
 def outside(run: Running, named: bool, ins: Instruction, facts: Facts) -> OutOfBounds | None:
@@ -142,8 +139,9 @@ def outside(run: Running, named: bool, ins: Instruction, facts: Facts) -> OutOfB
     if address & abi.IN_CLUSTER:
         facts["address"] = address & 0xFFFFFFFF
         rank, at = facts["address"] >> abi.RANK_SHIFT, (address & (1 << abi.RANK_SHIFT) - 1) - run.program.shared_begin
-        return OutOfBounds(f"{place(facts)}: {name} reaches byte {at} of the {size} bytes of shared memory of the block with rank {rank} in "
-                           "its cluster: that is outside. Check the index against the array's size.", array="shared", bounds=(0, size), **facts)
+        return OutOfBounds(f"{place(facts)}: {name} reaches byte {at} of the {size} bytes of shared memory of the block with rank {rank} "
+                           "in its cluster: that is outside. Check the index against the array's size.", array="shared",
+                           bounds=(0, size), **facts)
     own = block_rank(run, facts["block"])
     rank = (address + run.program.shared_begin + (own << abi.RANK_SHIFT) & 0xFFFFFFFF) >> abi.RANK_SHIFT
     if not named or rank == own or rank >= run.launch.cluster_blocks:

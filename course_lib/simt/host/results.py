@@ -88,7 +88,8 @@ def logged(run: Running) -> tuple[Hazard, ...]:
                            tuple(h.block), h.count, copies(first), copies(second) and first.opcode[0] != "mbarrier",
                            (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
                            first.header, second.header, run.influence.get(key[0]), bulk="bulk" in first.opcode + second.opcode,
-                           first_multiplies=first.opcode[0] == "wgmma", first_block=block_at(run, h.first_in), owner=block_at(run, h.lies_in))
+                           first_multiplies=first.opcode[0] == "wgmma", first_block=block_at(run, h.first_in),
+                           owner=block_at(run, h.lies_in))
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
 

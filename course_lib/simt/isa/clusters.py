@@ -1,9 +1,9 @@
 """Thread block clusters: addresses in the shared memory of another block of the cluster, and the cluster's barrier.
 
-An address of shared memory has the rank of its block in the cluster from bit 24 on, as ptxas 13.5 computes it for sm_90a: for a variable it
-adds `SR_CgaCtaId` shifted by 24 to the offset, `mapa` puts the other rank's byte there, and `getctarank` takes it out. So an address that one
-block passes to another leads back to the first. A kernel that knows of clusters (`uses`) computes its addresses in this way; all others have
-the rank 0. What no GPU has shown yet: in which order ranks lie in the cluster (here along x first, as threads do in a block).
+An address of shared memory has the rank of its block in the cluster from bit 24 on, as ptxas 13.5 computes it for sm_90a: for a variable
+it adds `SR_CgaCtaId` shifted by 24 to the offset, `mapa` puts the other rank's byte there, and `getctarank` takes it out. So an address
+that one block passes to another leads back to the first. A kernel that knows of clusters (`uses`) computes its addresses in this way; all
+others have the rank 0. What no GPU has shown yet: in which order ranks lie in the cluster (here along x first, as threads do in a block).
 """
 
 import dataclasses

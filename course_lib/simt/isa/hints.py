@@ -22,8 +22,9 @@ FORMS = {
 }
 
 NOTHING = ("prefetch", "prefetchu", "applypriority", "pmevent")
-ENDS = {"shared": (abi.SHARED_WINDOW, abi.SHARED_WINDOW + (1 << abi.RANK_SHIFT)), "shared__cta": (abi.SHARED_WINDOW,
-        abi.SHARED_WINDOW + (1 << abi.RANK_SHIFT)), "shared__cluster": (abi.SHARED_WINDOW, abi.LOCAL_WINDOW), "local": (abi.LOCAL_WINDOW, abi.CONST_WINDOW),
+OWN = (abi.SHARED_WINDOW, abi.SHARED_WINDOW + (1 << abi.RANK_SHIFT))
+ENDS = {"shared": OWN, "shared__cta": OWN, "shared__cluster": (abi.SHARED_WINDOW, abi.LOCAL_WINDOW),
+        "local": (abi.LOCAL_WINDOW, abi.CONST_WINDOW),
         "const": (abi.CONST_WINDOW, 2 * abi.CONST_WINDOW - abi.LOCAL_WINDOW)}
 
 

@@ -19,7 +19,7 @@ from course_lib.simt.ptx.ir import Function, Imm, Instruction, Kind, Mem, Module
 from course_lib.simt.ptx.names import plain
 from course_lib.simt.runtime import abi
 
-WINDOWS = {**dict.fromkeys(("shared", "shared__cta", "shared__cluster"), abi.SHARED_WINDOW), "local": abi.LOCAL_WINDOW, "const": abi.CONST_WINDOW}
+WINDOWS = {"shared": abi.SHARED_WINDOW, "local": abi.LOCAL_WINDOW, "const": abi.CONST_WINDOW}
 PARAM_BYTES = 4352  # for parameters, at the start of constant memory
 ALIGN = 64
 Addresses: TypeAlias = dict[str, tuple[str, int]]  # variable -> (space, address)
@@ -126,7 +126,7 @@ def rewrite(ins: Instruction, variables: Variables) -> Instruction:
         operands = (*operands, Reg(WINDOW_64))
     if opcode[0] == "cvta":
         kind, space = opcode[-1], opcode[-2]
-        window = WINDOWS.get(space, 0)
+        window = WINDOWS.get(space.partition("__")[0], 0)
         opcode, operands = ("add", kind), operands + (Imm(-window if "to" in opcode else window),)
         if not window:
             opcode, operands = ("mov", kind), operands[:-1]

@@ -28,6 +28,8 @@ from course_lib.simt.passes.verify import verify
 from course_lib.simt.ptx.ir import BARRIERS, Function, Instruction, Kind, Module, Variable, at_line, opened
 from course_lib.simt.runtime import abi
 
+OF_BLOCKS = {"shared", "shared__cluster"}     # memory that other blocks, or those of other clusters, do not touch
+
 
 @dataclass
 class Program:
@@ -65,7 +67,7 @@ class Program:
 
     def atomics(self) -> bool:
         """Say whether blocks may touch the same memory: then they run one after another, so that results repeat."""
-        return any({"shared", "shared__cluster"}.isdisjoint(self.instructions[number].opcode) for number in self.of_kind.get(Kind.ATOMIC, ()))
+        return any(OF_BLOCKS.isdisjoint(self.instructions[number].opcode) for number in self.of_kind.get(Kind.ATOMIC, ()))
 
     @functools.cached_property
     def alike(self) -> list[Alike]:
@@ -96,7 +98,7 @@ class Program:
     def waits_for_blocks(self) -> bool:
         """Say whether a loop looks at memory that other blocks may change: they run one after another too, so that findings repeat."""
         looking = (i for b in self.blocks if b.polls for i in b.instructions if cfg.looks(i))
-        return any(i.kind is not Kind.MBARRIER and {"shared", "shared__cluster"}.isdisjoint(i.opcode) for i in looking)
+        return any(i.kind is not Kind.MBARRIER and OF_BLOCKS.isdisjoint(i.opcode) for i in looking)
 
 
 def build_program(module: Module, entry: str) -> Program:
