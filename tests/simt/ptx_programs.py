@@ -190,7 +190,7 @@ HEADS = [
     '.entry k(.param .u64 a) .pragma "x"; .maxntid 32 {', ".entry k(.param .u64 a) .minnctapersm 2 .maxntid 32,1,1 .maxnreg 32 {",
     ".entry k(.param .u64 a) .maxnreg 32 .reqntid 1, 1 .minnctapersm 1 {",
     ".entry k(.param .u64 a) .maxntid 32 .reqnctapercluster 1,1,1 {",
-    ".entry k(.param .u64 a) .explicitcluster .maxclusterrank 8 {",
+    ".entry k(.param .u64 a) .explicitcluster .reqnctapercluster 1 .maxclusterrank 8 {",
 ]
 
 REFUSED = {  # a body of one line -> what the message says

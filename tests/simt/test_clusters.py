@@ -6,6 +6,10 @@ from cluster_kernels import CLUSTER
 from launching import INT
 
 from course_lib import simt
+from course_lib.simt.host import build
+from course_lib.simt.model import Undefined, clusters
+from course_lib.simt.passes.pipeline import build_program
+from course_lib.simt.ptx import parser
 
 HEAD = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
 WAYS = [{}, {"racecheck": True}, {"warp_order": "interleaved"}, {"warp_order": "reverse"}, {"workers": 3}, {"trace": [(0, 0)]}]
@@ -339,3 +343,40 @@ def test_a_missing_barrier_of_the_cluster_is_found_with_both_lines(missing, want
         assert {first.first_block, first.block, first.owner} <= {(0, 0, 0), (1, 0, 0)}
         assert "of block" in str(first)
         assert "cluster" in str(first)
+
+
+# -- the model -----------------------------------------------------------------------------------------------------------------
+SEEN = """    box[threadIdx.x] = 1000 * blockIdx.y + 100 * blockIdx.x + threadIdx.x;
+    unsigned at = __cvta_generic_to_shared(&box[(threadIdx.x * 5 + 3) % 64]), there, own = c.block_rank(), rank, v, old;
+    c.sync();
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"((own + 1 + threadIdx.x % 3) % 4));
+    asm("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank) : "r"(there));
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(there) : "memory");
+    c.sync();
+    asm volatile("st.shared::cluster.u32 [%1], %0;" :: "r"(v + 7 * rank), "r"(there) : "memory");
+    c.sync();
+    asm volatile("red.shared::cluster.add.u32 [%1], %0;" :: "r"(3), "r"(there) : "memory");
+    asm volatile("atom.shared::cluster.max.u32 %0, [%1], %2;" : "=r"(old) : "r"(at ^ 1 << 24), "r"(1) : "memory");
+    c.sync();
+    out[(blockIdx.y * 4 + blockIdx.x) * 64 + threadIdx.x] = box[threadIdx.x] + 10000 * rank + 100000 * (at >> 24);"""
+
+
+def test_the_model_and_the_simulator_agree():
+    source = CLUSTER + "extern \"C\" __global__ void f(int* out) {\n    __shared__ int box[64];\n    Cluster c;\n" + SEEN + "\n}"
+    found, wanted = np.zeros(512, INT), np.zeros(512, INT)
+    report = launch(source, [found], (4, 2), 64, cluster=(2, 2))
+    program = build_program(parser.parse(report.ptx), "f")
+    counted = clusters.run(program, (4, 2, 1), (64, 1, 1), [wanted], (2, 2, 1))
+    assert np.array_equal(found, wanted)
+    assert counted["executed"] == report.counters["smsp__inst_executed.sum"]
+    assert counted["wavefronts ld"] == report.counters["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"] > 0
+
+
+def test_the_model_refuses_a_barrier_that_cannot_open():
+    source = CLUSTER + 'extern "C" __global__ void f(int* out) { Cluster c; if (blockIdx.x) c.sync(); else { __syncthreads(); out[0] = 1; } }'
+    program = build_program(parser.parse(build.build(source, "f", arch="sm_90a").ptx), "f")
+    clusters.run(program, (2, 1, 1), (64, 1, 1), [np.zeros(4, INT)], (2, 1, 1))       # block 0 ends
+    source = source.replace("c.sync(); else", "{ if (threadIdx.x < 32) c.sync(); else __syncthreads(); } else")
+    program = build_program(parser.parse(build.build(source, "f", arch="sm_90a").ptx), "f")
+    with pytest.raises(Undefined, match="do not come"):
+        clusters.run(program, (2, 1, 1), (64, 1, 1), [np.zeros(4, INT)], (2, 1, 1))

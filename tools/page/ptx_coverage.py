@@ -29,7 +29,7 @@ Known to the manual and refused, with the reason that the error gives:
 |---|---|"""
 ELSE = """
 Refused as well: every form of the opcodes above that is not listed, such as atomics on 16-bit types, matrices of 4 bits or of 1 bit,
-sparse matrices (`mma.sp`), bulk copies (`cp.async.bulk`); and opcodes that are not here at all, such as `mbarrier`.
+sparse matrices (`mma.sp`); and opcodes that are not here at all.
 """
 
 
