@@ -373,7 +373,8 @@ def test_the_model_and_the_simulator_agree():
 
 
 def test_the_model_refuses_a_barrier_that_cannot_open():
-    source = CLUSTER + 'extern "C" __global__ void f(int* out) { Cluster c; if (blockIdx.x) c.sync(); else { __syncthreads(); out[0] = 1; } }'
+    source = CLUSTER + """extern "C" __global__ void f(int* out) {
+        Cluster c; if (blockIdx.x) c.sync(); else { __syncthreads(); out[0] = 1; } }"""
     program = build_program(parser.parse(build.build(source, "f", arch="sm_90a").ptx), "f")
     clusters.run(program, (2, 1, 1), (64, 1, 1), [np.zeros(4, INT)], (2, 1, 1))       # block 0 ends
     source = source.replace("c.sync(); else", "{ if (threadIdx.x < 32) c.sync(); else __syncthreads(); } else")

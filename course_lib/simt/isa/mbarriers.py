@@ -1,7 +1,8 @@
 """mbarriers: objects in shared memory at which threads arrive and copies report their bytes, as the records of `runtime/mbarriers.cuh`.
 
-Also `cp.async.mbarrier.arrive`, and the proxy fences that racecheck looks for. A block is its own cluster here, so that `.cluster` says no
-more than `.cta`. `.relaxed` orders no accesses. What the manual leaves open and nobody has measured yet stands in the runtime's text.
+Also `cp.async.mbarrier.arrive`, and the proxy fences that racecheck looks for. Other blocks of a cluster may arrive at an mbarrier and
+expect bytes there; only its own block waits. The scopes `.cta` and `.cluster` are not told apart. `.relaxed` orders no accesses. What the
+manual leaves open and nobody has measured yet stands in the runtime's text.
 """
 
 from typing import Any

@@ -68,7 +68,8 @@ def registers(place: Triple, grid: Triple, cluster: Triple) -> dict[str, int]:
     found = {"%cluster_ctarank": rank, "%cluster_nctarank": cluster[0] * cluster[1] * cluster[2], "%window.32": rank << RANK,
              "%window.64": rank << RANK, "%is_explicit_cluster": 1}
     for axis, at, g, c in zip(AXES, place, grid, cluster, strict=True):
-        found |= {f"%cluster_ctaid.{axis}": at % c, f"%cluster_nctaid.{axis}": c, f"%clusterid.{axis}": at // c, f"%nclusterid.{axis}": g // c}
+        found |= {f"%cluster_ctaid.{axis}": at % c, f"%cluster_nctaid.{axis}": c}
+        found |= {f"%clusterid.{axis}": at // c, f"%nclusterid.{axis}": g // c}
     return found
 
 

@@ -4,7 +4,7 @@ This is the definition, not the implementation. Nothing here is fast; each rule 
 
 - 32 threads are a warp. Its lanes share one place in the code while they agree, and wait for each other when they do not:
   of the blocks of code at which lanes wait, the first in the Program's order runs next, with all lanes that wait there.
-- A warp at a barrier waits until every warp of the block waits or has ended.
+- A warp at a barrier waits until every warp of the block waits or has ended. Blocks of a cluster: `clusters.py`.
 - Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes and serves each bank one word per wavefront.
 
 Values are Python integers, the bits of registers. What `arithmetic.py` leaves open (which NaN) is settled here as GPUs do.
@@ -64,7 +64,7 @@ def launch_memory(program: Runnable, args: Sequence[Any]) -> "Memory":
 
 def write_back(memory: "Memory", args: Sequence[Any]) -> None:
     """Change the arrays as the launch did."""
-    for array, data in zip((a for a in args if isinstance(a, np.ndarray)), memory.arrays):
+    for array, data in zip((a for a in args if isinstance(a, np.ndarray)), memory.arrays, strict=True):
         array[...] = np.frombuffer(bytes(data), array.dtype).reshape(array.shape)
 
 
@@ -220,9 +220,8 @@ class Warp:
         space = next((part for part in ins.opcode if part in ("global", "shared", "shared__cluster")), None)
         if space is None:
             raise Undefined(f"the model has no {ins.name}")
-        count, nbytes = atomics.elements(ins), width(ins.opcode[-1]) // 8
+        count, nbytes, base = atomics.elements(ins), width(ins.opcode[-1]) // 8, ins.address.base
         for lane in lanes:
-            base = ins.address.base
             address = ins.address.offset + (self.value(lane, base) if isinstance(base, Reg) else 0)
             self.memory.at(space, address, count * nbytes)
             operands = [self.value(lane, o) if isinstance(o, Reg | Imm) else 0 for o in ins.inputs[1:]]
