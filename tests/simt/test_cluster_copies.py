@@ -67,6 +67,7 @@ ST = """if (t == 0) expect(&bar, 64 * BYTES);
     wait(&bar, 0);"""
 
 
+@pytest.mark.sampled(test=8)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize(("kind", "data", "bytes_"), [
     ("b32", '"r"(v)', 4), ("v2.s32", '"r"(v), "r"(v + 1)', 8), ("v4.b32", '"r"(v), "r"(v + 1), "r"(v + 2), "r"(v + 3)', 16),
@@ -185,3 +186,21 @@ def test_a_source_whose_block_has_ended_is_poison():
     report = simt.launch(text, "f", 2, 64, [out], arch="sm_90a", cluster=2)
     assert (out[0, 32:160] != 1064 + np.arange(128)).all()
     assert any(f.kind == "unawaited" for f in report.async_findings)
+
+
+@pytest.mark.parametrize("early", ["box[t + 32]", "c.map_shared_rank(box, rank)[t + 32]"])
+def test_who_reads_before_the_wait_is_told_of_the_other_block(early):
+    _, report = run(BETWEEN.replace("wait(&bar, 0);", f"c.sync(); if (x[0]) box[255] = {early}; wait(&bar, 0);"), given=[np.ones(4, INT)],
+                    racecheck=True)
+    hazard = next(h for h in report.hazards if h.kind == "RAW")
+    assert {hazard.first_block, hazard.block} == {(0, 0, 0), (1, 0, 0)}
+    assert hazard.owner == hazard.block
+    assert "begins to copy to byte" in str(hazard)
+
+
+def test_bytes_that_nobody_waits_for_are_a_finding_about_the_block_that_sends():
+    body = BETWEEN.replace("if (t == 0) {", "if (t == 0 && rank == 1) {").replace("wait(&bar, 0);", "").replace("expect(&bar, 512);", "")
+    text = HEAD.replace("BODY", body).replace("COUNT", "1").replace("LAST", "c.sync();").replace("INPUT", "")
+    report = simt.launch(text, "f", 2, 64, [np.zeros((2, 256), INT)], arch="sm_90a", cluster=2)
+    finding = next(f for f in report.async_findings if f.kind == "unawaited")
+    assert finding.block == (1, 0, 0)

@@ -45,6 +45,7 @@ def places(grid, cluster, threads):
     return np.array(rows, np.uint32)
 
 
+@pytest.mark.sampled(test=6)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize(("grid", "cluster"), [((4, 4, 1), (2, 2, 1)), ((2, 2, 6), (1, 2, 3)), ((8, 1, 1), (8, 1, 1))])
 def test_every_block_knows_its_place(grid, cluster, how):
@@ -85,6 +86,7 @@ RING = HEAD + """extern "C" __global__ void f(int* out, int n) {
 }"""
 
 
+@pytest.mark.sampled(test=6)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("size", [2, 4])
 def test_blocks_read_and_write_each_others_shared_memory(size, how):
@@ -343,6 +345,15 @@ def test_a_missing_barrier_of_the_cluster_is_found_with_both_lines(missing, want
         assert {first.first_block, first.block, first.owner} <= {(0, 0, 0), (1, 0, 0)}
         assert "of block" in str(first)
         assert "cluster" in str(first)
+
+
+def test_a_relaxed_arrival_orders_nothing():
+    body = RIGHT.split("SYNC")
+    syncs = [f'asm volatile("barrier.cluster.arrive{how};\\n barrier.cluster.wait;" ::: "memory");' for how in (".relaxed", "", "", "")]
+    source = CLUSTER + 'extern "C" __global__ void f(int* out) { __shared__ int box[64]; Cluster c;' + "".join(
+        part + sync for part, sync in zip(body, [*syncs, ""], strict=True)) + "}"
+    report = launch(source, [np.zeros(256, INT)], 4, 64, cluster=2, racecheck=True)
+    assert {h.kind for h in report.hazards} == {"RAW"}
 
 
 # -- the model -----------------------------------------------------------------------------------------------------------------

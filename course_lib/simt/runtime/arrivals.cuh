@@ -2,7 +2,7 @@
 
 __device__ __forceinline__ Flight* take_flight(Async* a) {
     Flight* f = &a->flight[a->flights++];
-    f->over = f->from = 0;
+    f->over = f->from = f->sender = 0;
     return f;
 }
 

@@ -119,6 +119,7 @@ __device__ __noinline__ void touch_proxied(Warp* w, u32 number, u32 store, u32 l
 }
 
 __device__ void touch_far(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 bytes, u32 kind);     // far.cuh
+__device__ void log_between(Worker* k, u32 kind, u32 first, u32 second, u32 rank, u32 a, u32 b, u64 address, const Worker* h);
 __device__ void lend_to_peer(Warp* w, Flight* f, u32 lane, u64 at);
 
 // The first 16 bytes of a range that lie outside of what it must lie in, or ~0.
@@ -157,7 +158,8 @@ __device__ __noinline__ Flight* send(Warp* w, Worker* h, u32 number, u32 lane, u
     f->group = a->committed[f->thread - 1];
     if (o) ++o->flying;
     ++a->changes;
-    if (h != (Worker*)w->worker) touch_far(w, h, number, lane, at, bytes, VALUE);
+    if (h != (Worker*)w->worker) f->sender = 1 + ((Worker*)w->worker)->rank;
+    if (f->sender) touch_far(w, h, number, lane, at, bytes, VALUE);
     else if (async_of(h) && h->clocks) touch_proxied(w, number, kind != INTO_GLOBAL, lane, at, bytes);
     return f;
 }
@@ -245,7 +247,8 @@ __device__ __noinline__ void end_flights(Worker* k) {
 #pragma unroll 1
     for (u32 i = 0; i < a->flights; ++i) {
         Flight* f = &a->flight[i];
-        if (f->kind != ARRIVAL && !f->data) log_hazard(k, UNAWAITED, f->number, f->number, f->thread, f->thread, f->at);
+        if (f->kind != ARRIVAL && !f->data && f->sender) log_between(k, UNAWAITED, f->number, f->number, f->sender - 1, f->thread, f->thread, f->at, k);
+        else if (f->kind != ARRIVAL && !f->data) log_hazard(k, UNAWAITED, f->number, f->number, f->thread, f->thread, f->at);
         if (f->kind == INTO_GLOBAL) write_target(k, f);
     }
     a->flights = 0;

@@ -28,7 +28,7 @@ __device__ __noinline__ bool far_unordered(const Worker* k, const Warp* w, u32 m
 }
 
 // Note two accesses to the memory of the block h: the first by a thread of the block `rank`, the second by k's.
-__device__ __noinline__ void log_between(Worker* k, u32 kind, u32 first, u32 second, u32 rank, u32 a, u32 b, u64 address, const Worker* h) {
+__device__ void log_between(Worker* k, u32 kind, u32 first, u32 second, u32 rank, u32 a, u32 b, u64 address, const Worker* h) {
     const u64 before = k->hazard_count;
     log_hazard(k, kind, first & ~BY_ATOMIC, second, a, b, address);
     if (k->hazard_count == before) return;

@@ -167,6 +167,7 @@ struct Flight {                // a bulk copy that is under way, or arrivals tha
     u32 kind, number, thread, object, bytes, at, group, over;   // at: in shared memory; of arrivals bytes: their lanes, group: their copies
     u32 change, element, width, from;     // from: 1 + the rank of the block in whose shared memory `host` lies
     u64 value[2];                         // of a VALUE
+    u32 sender, pad;                      // 1 + the rank of the block that sent it to another, 0: the block's own
 };
 
 struct RemoteStore {           // one st.async or red.async; item: slots of the values, ~0: a literal
