@@ -155,6 +155,26 @@ def test_every_width_reaches_the_peer(kind, generic):
         assert np.array_equal(out[block].view(np.uint8), wanted), block
 
 
+def test_in_which_window_a_generic_address_lies():
+    """The own block's memory lies in that of the cluster; another block's is not the own."""
+    source = CLUSTER + """extern "C" __global__ void f(int* out, int n) {
+        __shared__ int box[64];
+        Cluster c;
+        for (int i = 0; i < 4; ++i) {
+            const void* p = i == 3 ? (void*)(out + n) : i == 2 ? (void*)&n : c.map_shared_rank(box + n, c.block_rank() ^ i);
+            int own, all, global;
+            asm("{ .reg .pred p; isspacep.shared::cta p, %1; selp.s32 %0, 1, 0, p; }" : "=r"(own) : "l"(p));
+            asm("{ .reg .pred p; isspacep.shared::cluster p, %1; selp.s32 %0, 1, 0, p; }" : "=r"(all) : "l"(p));
+            asm("{ .reg .pred p; isspacep.global p, %1; selp.s32 %0, 1, 0, p; }" : "=r"(global) : "l"(p));
+            out[blockIdx.x * 4 + i] = 100 * own + 10 * all + global;
+        }
+        n = out[blockIdx.x];
+    }"""
+    out = np.zeros((4, 4), INT)
+    launch(source, [out, INT(0)], 4, 1, cluster=2)
+    assert (out == [110, 10, 0, 1]).all()
+
+
 HISTOGRAM = HEAD + """extern "C" __global__ void f(const int* x, int* counts, int n) {
     extern __shared__ int bins[];                          // of each block: its part of all bins
     auto c = cg::this_cluster();

@@ -69,8 +69,8 @@ def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:
 
 def async_findings(run: Running) -> tuple[AsyncFinding, ...]:
     """Return which rules of bulk copies and mbarriers were broken, beside the order of accesses."""
-    return tuple(AsyncFinding(h.kind, h.first_line, h.second_line, h.first_thread, h.second_thread, h.first_block or h.block, h.count, h.array,
-                              h.offset, h.first_header, h.second_header) for h in logged(run) if h.kind in async_report.KINDS)
+    return tuple(AsyncFinding(h.kind, h.first_line, h.second_line, h.first_thread, h.second_thread, h.first_block or h.block, h.count,
+                              h.array, h.offset, h.first_header, h.second_header) for h in logged(run) if h.kind in async_report.KINDS)
 
 
 def logged(run: Running) -> tuple[Hazard, ...]:
