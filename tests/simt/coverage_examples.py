@@ -171,7 +171,7 @@ def clusters(form, name, parts, operands):
         place = {32: "%r33", 64: "%d15" if "shared::cluster" in parts else "%d16"}[bits]
         first = "" if bits == 64 else f"cvt.u32.u64 %r33, {'%d15' if 'shared::cluster' in parts else '%d16'}; "
         return first + (f"{form} {'%r1' if bits == 32 else '%d1'}, {place}, %r32;" if name == "mapa" else f"{form} %r1, {place};")
-    if parts[:1] == ["cluster"]:
+    if name == "barrier" and parts[:1] == ["cluster"]:
         return f"barrier.cluster.arrive; {form};" if "wait" in parts else f"{form};\nbarrier.cluster.wait;"
     if name in ("st", "red") and "async" in parts:
         count, bits = int(next((p[1:] for p in parts if p in ("v2", "v4")), 1)), width(parts[-1])

@@ -6,6 +6,7 @@ from cluster_kernels import CLUSTER
 from launching import INT
 
 from course_lib import simt
+from course_lib.simt.host.counters import BULK_BYTES, BULK_COPIES
 
 HEAD = CLUSTER + """__device__ unsigned at(const void* p) { return __cvta_generic_to_shared(p); }
 __device__ unsigned map(unsigned a, unsigned rank) {
@@ -120,6 +121,7 @@ def test_a_copy_from_one_blocks_shared_memory_to_anothers(how):
         assert (out[block, :32] == 7).all()
         assert (out[block, 160:] == 7).all()
     assert not report.hazards
+    assert report.counters[BULK_COPIES.format("ld")] == 0      # global memory is not read
 
 
 MULTICAST = """if (t == 0) expect(&bar, rank == 3 ? 1 : 256 + 128 * (rank == 0));
@@ -140,6 +142,8 @@ def test_one_copy_for_several_blocks(how):
     assert (out[0, 96:] == 7).all()
     assert (out[1:3, 64:] == 7).all()
     assert not report.hazards
+    assert report.counters[BULK_COPIES.format("ld")] == 2
+    assert report.counters[BULK_BYTES["ld"]] == 256 + 128
 
 
 # -- what is wrong -------------------------------------------------------------------------------------------------------------

@@ -272,6 +272,24 @@ def test_misuse_of_the_barrier_is_named(body, word):
     assert error.line == 11
 
 
+ALIGNED = """if (threadIdx.x % 32 == 0) while (*(volatile int*)&box[0] != 9) if (threadIdx.x == 32) box[0] = 9;
+    asm volatile("barrier.cluster.arrive.aligned;\\n barrier.cluster.wait.aligned;" ::: "memory");
+    out[threadIdx.x] = box[0];"""
+
+
+def test_lanes_that_come_together_wait_for_their_warp():
+    """Lane 0 of warp 0 still looks at memory when the others of its warp have come."""
+    out = np.zeros(64, INT)
+    launch(CLUSTER + "extern \"C\" __global__ void f(int* out) {\n    __shared__ int box[64];\n" + ALIGNED + "\n}", [out], 2, 64, cluster=2)
+    assert (out == 9).all()
+
+
+def test_lanes_that_come_together_come_to_one_instruction():
+    error = broken("""    if (threadIdx.x % 2) asm volatile("barrier.cluster.arrive.relaxed.aligned;");
+    else asm volatile("barrier.cluster.arrive.release.aligned;");""", simt.DivergentBarrier)
+    assert error.line in (11, 12)
+
+
 @pytest.mark.parametrize("cluster", [2, None])
 def test_a_rank_that_the_cluster_has_not(cluster):
     error = broken("    c.sync();\n    *c.map_shared_rank(&box[threadIdx.x], 2 + out[0]) = 1;", simt.OutOfBounds, cluster=cluster)

@@ -45,7 +45,7 @@ extern "C" __device__ u32 arrive(Warp* w, const Bar* b, u32 next, u32 lanes) {
     } else if (operands_of(w, b, lanes, &id, &count)) return 1;
     const Bar* before = (const Bar*)w->bar;
     if (w->parked && (w->bar_id != id || w->bar_count != count || before->number != b->number &&
-                      (b->plain || before->plain || b->reduce || before->reduce)))
+                      (b->plain || before->plain || b->reduce || before->reduce || b->cluster == 2)))
         return fault(w, DIVERGENT_BARRIER, b->number, lowest(lanes), w->barrier);
     if (w->traced && id != TO_CLUSTER) record(w, b->number, 1, 0);
     if (!w->parked) w->bar_true = b->cluster ? w->alive : 0;
