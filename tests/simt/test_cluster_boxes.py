@@ -26,15 +26,16 @@ extern "C" __global__ void f(const __grid_constant__ TensorMap map, int* out) {
     cluster_sync();
     if (t == 0) {
         barrier_expect(filled, BYTES);
-        load_box_for_all(first + 1024 * rank, map, COLUMN, 8 * rank, filled, MASK);
+        FETCH
     }
     if (WAITS) barrier_wait(filled, 0);
     for (int row = 0; row < 32; ++row) out[1024 * blockIdx.x + 32 * row + t] = box[row][t];
     __syncwarp();
-    if (t == 0) barrier_arrive_at(shared_address(&done), (rank + 1) % 4);
+    TELL
     LAST
 }"""
-RIGHT = {"BYTES": "4096", "MASK": "15", "WAITS": "true", "LAST": "cluster_sync();", "COLUMN": "4",
+RIGHT = {"FETCH": "load_box_for_all(first + 1024 * rank, map, COLUMN, 8 * rank, filled, MASK);",
+         "TELL": "if (t == 0) barrier_arrive_at(shared_address(&done), (rank + 1) % 4);", "BYTES": "4096", "MASK": "15", "WAITS": "true", "LAST": "cluster_sync();", "COLUMN": "4",
          "FENCE": 'asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");'}
 
 
@@ -52,6 +53,40 @@ def test_all_blocks_of_the_mask_get_the_box(how):
     assert (out == x[:, 4:36]).all()
     assert not report.hazards
     assert not report.async_findings
+
+
+CUTLASS = {
+    "FETCH": """asm volatile("prefetch.tensormap [%0];" :: "l"(&map) : "memory");
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint"
+                     " [%0], [%1, {%4, %5}], [%2], %3, %6;"
+                     :: "r"(first + 1024 * rank), "l"(&map), "r"(filled), "h"((unsigned short)15), "r"(COLUMN), "r"(8 * rank),
+                        "l"(0x1000000000000000ull) : "memory");""".replace("\n", " "),
+    "TELL": """asm volatile("{ .reg .pred p; .reg .b32 remAddr32; setp.eq.u32 p, %2, 1; @p mapa.shared::cluster.u32 remAddr32, %0, %1;"
+        " @p mbarrier.arrive.shared::cluster.b64 _, [remAddr32]; }" :: "r"(shared_address(&done)), "r"((rank + 1) % 4), "r"(int(t == 0)));
+        barrier_wait(shared_address(&done), 0);""".replace("\n", " ")}
+
+
+def test_the_forms_that_cutlass_writes():
+    out, x, report = small({"racecheck": True}, **CUTLASS)
+    assert (out == x[:, 4:36]).all()
+    assert not report.hazards
+    assert not report.async_findings
+
+
+PEER = """unsigned to, bar; asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(first), "r"(rank ^ 1));
+        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(bar) : "r"(filled), "r"(rank ^ 1)); load_box(to + 1024, map, COLUMN, rank, bar);"""
+
+
+def test_a_box_for_another_block():
+    out, x, report = small({"racecheck": True}, FETCH=PEER.replace("\n", " "), BYTES="1024")
+    for block in range(8):
+        assert np.array_equal(out[block, 8:16], x[(block ^ 1) % 4:][:8, 4:36])
+    assert not report.async_findings
+
+
+def test_a_box_and_its_mbarrier_lie_in_one_block():
+    text = broken(simt.MbarrierMisuse, FETCH=PEER.replace("\n", " ").replace("rank, bar)", "rank, filled)"))
+    assert "one block of the cluster about bytes in another" in text
 
 
 def test_what_lies_outside_of_the_tensor_is_zero_in_all_blocks():

@@ -132,9 +132,9 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
     `cp.async` (LDGSTS) is a global request with its sectors; what it does in shared memory has counters of its own. So has LDSM,
     as which ldmatrix and some wmma.load are executed, but its wavefronts are among those of loads. So an H200 counts them.
     So it counts bulk copies too, once for each lane that issues one (the assembler makes a loop over the lanes): the bytes they ask for,
-    and the sectors of 32 bytes of global memory that they read or write, row by row; a copy to several blocks reads them once (not measured).
-    Copies between the shared memories of two blocks are not counted: we know no reading of them. Of a `wgmma.mma_async` the assembler makes one HGMMA,
-    QGMMA or IGMMA.
+    and the sectors of 32 bytes of global memory that they read or write, row by row. Not measured: copies to several blocks, which are
+    counted once here, and copies between the shared memories of two blocks, which are not counted. Of a `wgmma.mma_async` the assembler
+    makes one HGMMA, QGMMA or IGMMA.
     """
     if tensor.factors:
         add(ins.line, MULTIPLY_ADDS, times * tensor.multiply_adds)
