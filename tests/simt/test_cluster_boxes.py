@@ -35,7 +35,8 @@ extern "C" __global__ void f(const __grid_constant__ TensorMap map, int* out) {
     LAST
 }"""
 RIGHT = {"FETCH": "load_box_for_all(first + 1024 * rank, map, COLUMN, 8 * rank, filled, MASK);",
-         "TELL": "if (t == 0) barrier_arrive_at(shared_address(&done), (rank + 1) % 4);", "BYTES": "4096", "MASK": "15", "WAITS": "true", "LAST": "cluster_sync();", "COLUMN": "4",
+         "TELL": "if (t == 0) barrier_arrive_at(shared_address(&done), (rank + 1) % 4);",
+         "BYTES": "4096", "MASK": "15", "WAITS": "true", "LAST": "cluster_sync();", "COLUMN": "4",
          "FENCE": 'asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");'}
 
 
@@ -74,7 +75,8 @@ def test_the_forms_that_cutlass_writes():
 
 
 PEER = """unsigned to, bar; asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(first), "r"(rank ^ 1));
-        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(bar) : "r"(filled), "r"(rank ^ 1)); load_box(to + 1024, map, COLUMN, rank, bar);"""
+        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(bar) : "r"(filled), "r"(rank ^ 1));
+        load_box(to + 1024, map, COLUMN, rank, bar);"""
 
 
 def test_a_box_for_another_block():
