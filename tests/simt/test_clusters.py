@@ -412,7 +412,8 @@ SEEN = """    box[threadIdx.x] = 1000 * blockIdx.y + 100 * blockIdx.x + threadId
 
 @pytest.mark.parametrize("how", ["", ".aligned"])
 def test_the_model_and_the_simulator_agree(how):
-    source = CLUSTER.replace("arrive;", f"arrive{how};").replace("wait;", f"wait{how};") + "extern \"C\" __global__ void f(int* out) {\n    __shared__ int box[64];\n    Cluster c;\n" + SEEN + "\n}"
+    helpers = CLUSTER.replace("arrive;", f"arrive{how};").replace("wait;", f"wait{how};")
+    source = helpers + "extern \"C\" __global__ void f(int* out) {\n    __shared__ int box[64];\n    Cluster c;\n" + SEEN + "\n}"
     found, wanted = np.zeros(512, INT), np.zeros(512, INT)
     report = launch(source, [found], (4, 2), 64, cluster=(2, 2))
     program = build_program(parser.parse(report.ptx), "f")
