@@ -23,7 +23,7 @@ extern "C" __global__ void f(const __grid_constant__ TensorMap map, int* out) {
         barrier_init(shared_address(&done), 1);
         FENCE
     }
-    cluster_sync();
+    BEGIN
     if (t == 0) {
         barrier_expect(filled, BYTES);
         FETCH
@@ -36,7 +36,7 @@ extern "C" __global__ void f(const __grid_constant__ TensorMap map, int* out) {
 }"""
 RIGHT = {"FETCH": "load_box_for_all(first + 1024 * rank, map, COLUMN, 8 * rank, filled, MASK);",
          "TELL": "if (t == 0) barrier_arrive_at(shared_address(&done), (rank + 1) % 4);",
-         "BYTES": "4096", "MASK": "15", "WAITS": "true", "LAST": "cluster_sync();", "COLUMN": "4",
+         "BYTES": "4096", "MASK": "15", "WAITS": "true", "LAST": "cluster_sync();", "COLUMN": "4", "BEGIN": "cluster_sync();",
          "FENCE": 'asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");'}
 
 
@@ -134,8 +134,15 @@ def test_half_the_bytes_let_a_block_read_too_early():
 
 def test_mbarriers_that_no_fence_makes_known():
     found = small({"racecheck": True}, FENCE="")[2]
-    assert {h.array for h in found.hazards} == {"full"}
+    assert {h.array for h in found.hazards} == {"full", "done"}
     assert found.async_findings
+
+
+def test_an_mbarrier_of_another_block_that_is_perhaps_not_made_yet():
+    """The blocks do not wait for each other before the first box is sent to all."""
+    found = small({"racecheck": True}, BEGIN="__syncthreads();")[2]
+    assert {(h.kind, h.array) for h in found.hazards} == {("RAW", "full"), ("RAW", "done")}
+    assert all(h.first_block != h.block for h in found.hazards)
 
 
 # -- the kernels ---------------------------------------------------------------------------------------------------------------

@@ -128,7 +128,6 @@ __device__ __noinline__ void touch_proxied(Warp* w, u32 number, u32 store, u32 l
 }
 
 __device__ void touch_far(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 bytes, u32 kind);     // far.cuh
-__device__ void log_between(Worker* k, u32 kind, u32 first, u32 second, u32 rank, u32 a, u32 b, u64 address, const Worker* h);
 __device__ void lend_to_peer(Warp* w, Flight* f, u32 lane, u64 at);
 
 // The first 16 bytes of a range that lie outside of what it must lie in, or ~0.

@@ -8,14 +8,18 @@ __device__ __forceinline__ u32 cluster_fault(Warp* w, u32 why, const Bar* b, u32
     return fault(w, CLUSTER_MISUSE, b->number, lowest(lanes), why);
 }
 
-// Racecheck: a thread comes with .relaxed: it hands on which mbarriers it has made, if fence.mbarrier_init stands behind that, and no more.
+// Racecheck: a thread comes with .relaxed: it hands on which mbarriers it has made, if fence.mbarrier_init stands behind that, and no more;
+// to other blocks, which know warps alone, also what its warp did before.
 __device__ __noinline__ void give_objects(Worker* k, u32 thread) {
     const Async* a = async_of(k);
 #pragma unroll 1
     for (u32 i = 0; i < a->objects; ++i) {
         const Object* o = &a->object[i];
         u32* known = &clock_row(k, cluster_row(k, 0))[a->threads + i];
-        if (o->made_by == thread + 1 && o->seen & RELEASED) *known = max(*known, o->first + 1);
+        if (o->made_by != thread + 1 || !(o->seen & RELEASED)) continue;
+        *known = max(*known, o->first + 1);
+        u32* far = &clock_row(k, cluster_row(k, 0))[far_column(k, k->rank, thread / LANES)];
+        if (a->far) *far = max(*far, o->made_at);
     }
 }
 

@@ -21,7 +21,7 @@ __device__ void give_far(Worker* k, u32 thread, Worker* h, u32 row) {
 }
 
 // Does nothing put an access of the block `rank` (its thread and epoch) before what `me` does now?
-__device__ __noinline__ bool far_unordered(const Worker* k, const Warp* w, u32 me, u32 rank, u32 thread, u32 epoch) {
+__device__ bool far_unordered(const Worker* k, const Warp* w, u32 me, u32 rank, u32 thread, u32 epoch) {
     if (!thread) return false;
     if (rank != k->rank) return clock_row(k, me - 1)[far_column(k, rank, (thread - 1) / LANES)] < epoch;
     return (thread - 1) / LANES != w->index && unordered(k, w, me, thread, epoch, 0);

@@ -28,6 +28,10 @@ __device__ __noinline__ Object* object_at(const Worker* k, u64 at) {
 // Where a clock says which phase of an mbarrier is known: 1 + its number, when the init or the phase before is.
 __device__ __forceinline__ u32 column_of(const Worker* k, const Object* o) { return async_of(k)->threads + (o - async_of(k)->object); }
 
+// See far.cuh.
+__device__ bool far_unordered(const Worker* k, const Warp* w, u32 me, u32 rank, u32 thread, u32 epoch);
+__device__ void log_between(Worker* k, u32 kind, u32 first, u32 second, u32 rank, u32 a, u32 b, u64 address, const Worker* h);
+
 // The object that a thread means; racecheck asks whether the thread, and the async proxy for it, can know of the init. 0 after a fault.
 __device__ __noinline__ Object* find_object(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 proxy) {
     Worker* k = (Worker*)w->worker;
@@ -40,8 +44,12 @@ __device__ __noinline__ Object* find_object(Warp* w, Worker* h, u32 number, u32 
         misused(w, CHANGED_OBJECT, number, lane, at, o);
         return 0;
     }
-    if (!k->clocks || h != k) return o;
+    if (!k->clocks) return o;
     const u32 me = w->index * LANES + lane + 1;
+    if (h != k) {
+        if (far_unordered(k, w, me, h->rank, o->made_by, o->made_at)) log_between(k, RAW, o->made_in, number, h->rank, o->made_by, me, at, h);
+        return o;
+    }
     const bool known = clock_knows(k, me - 1, column_of(k, o), o->first + 1, 0);
     if (!known && unordered(k, w, me, o->made_by, o->made_at, o->made_sync)) log_hazard(k, RAW, o->made_in, number, o->made_by, me, at);
     else if (proxy && !o->seen && !clock_knows(k, me - 1, o->made_by - 1, o->made_at, 1))
