@@ -172,25 +172,6 @@ __device__ __noinline__ Flight* send(Warp* w, Worker* h, u32 number, u32 lane, u
     return f;
 }
 
-// A copy counts once, to however many blocks it goes.
-__device__ __noinline__ void count_copy(Warp* w, u32 number, u64 bytes) {
-    u64* n = (u64*)((Worker*)w->worker)->dynamic + COUNTS * number;
-    w->role |= ISSUED_COPIES;
-    n[0] += 1;
-    n[1] += bytes;
-}
-
-// L2 sectors of the bytes [at, at + bytes) of global memory.
-__device__ __forceinline__ void count_sectors_of_bulk(Worker* k, u32 number, u64 at, u64 bytes) {
-    ((u64*)k->dynamic)[COUNTS * number + 2] += (at + bytes - 1 >> 5) - (at >> 5) + 1;
-}
-
-// The next block that a copy goes to: h, or that of the lowest rank in the mask of a copy to many. 0 after a fault.
-__device__ __noinline__ Worker* target_of(Warp* w, u32 number, u32 lane, Worker* h, u32 many, u32 ranks, u64 shared) {
-    u64 there = (u64)lowest(ranks) << RANK_SHIFT | shared + ((const Launch*)w->launch)->shared_begin;
-    return many ? peer_at(w, number, lane, &there, 16) : h;
-}
-
 // One copy, into the shared memory of the block h or of each block of a mask; `shared` and `object` are bytes there.
 __device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, Worker* h, u64 shared, u64 global, u64 object) {
     Worker* k = (Worker*)w->worker;

@@ -54,3 +54,9 @@ __device__ __noinline__ u32 places_in_cluster(Warp* w, const Access* a, u64* add
     }
     return 0;
 }
+
+// The next block that a copy goes to: h, or that of the lowest rank in the mask of a copy to many. 0 after a fault.
+__device__ __noinline__ Worker* target_of(Warp* w, u32 number, u32 lane, Worker* h, u32 many, u32 ranks, u64 shared) {
+    u64 there = (u64)lowest(ranks) << RANK_SHIFT | shared + ((const Launch*)w->launch)->shared_begin;
+    return many ? peer_at(w, number, lane, &there, 16) : h;
+}
