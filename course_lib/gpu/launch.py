@@ -93,7 +93,7 @@ def _function(module, entry):
 
 def launch(compiled: "Compiled | bytes", entry: str, grid: Size, block: Size, args: Sequence[Any], *, dynamic_shared: int = 0,
            constants: Mapping[str, np.ndarray] | None = None) -> tuple[Any, ...]:
-    """Launch a kernel once and wait for it.
+    """Launch a kernel once and wait for it. Clusters of blocks are the kernel's own affair (`__cluster_dims__`): CuPy's launch has no size.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from course_lib.simt.async_report import AsyncFinding, Pipeline, ProductFinding
 from course_lib.simt.errors import (
     AssertionFailed,
     BarrierDeadlock,
+    ClusterMisuse,
     CompileError,
     DivergentBarrier,
     InactiveLane,
@@ -34,9 +35,9 @@ from course_lib.simt.report import BarrierMeeting, DeviceArray, Hazard, LostAlig
 from course_lib.tensor_maps import TensorMap
 
 __all__ = [
-    "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "CompileError", "DeviceArray", "DivergentBarrier", "Hazard",
-    "InactiveLane", "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError", "LostAlignment", "MbarrierMisuse",
-    "Misaligned", "OutOfBounds", "PartialWarp", "Pipeline", "ProductFinding", "PtxSyntaxError", "Report", "SharedVariable", "SimtError",
-    "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "TensorMap", "Texture", "TraceRecord", "UnsupportedInstruction",
-    "launch", "prepare_runtime", "translate_ahead",
+    "AssertionFailed", "AsyncFinding", "BarrierDeadlock", "BarrierMeeting", "ClusterMisuse", "CompileError", "DeviceArray",
+    "DivergentBarrier", "Hazard", "InactiveLane", "InvalidMask", "InvalidOperand", "InvalidTarget", "KernelTrap", "LaunchError",
+    "LostAlignment", "MbarrierMisuse", "Misaligned", "OutOfBounds", "PartialWarp", "Pipeline", "ProductFinding", "PtxSyntaxError", "Report",
+    "SharedVariable", "SimtError", "StackOverflow", "StepBudgetExceeded", "StrayShuffle", "Surface", "TensorMap", "Texture", "TraceRecord",
+    "UnsupportedInstruction", "launch", "prepare_runtime", "translate_ahead",
 ]

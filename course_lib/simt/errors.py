@@ -78,7 +78,11 @@ class MbarrierMisuse(SimtError):
 
 
 class BarrierDeadlock(SimtError):
-    """Threads wait at mbarriers for phases that nobody can complete; carries kernel, line, block, thread of one of them."""
+    """Threads wait at mbarriers or for their cluster, and nobody can let them go on; carries kernel, line, block, thread of one."""
+
+
+class ClusterMisuse(SimtError):
+    """The shared memory of a block that has ended, or a cluster's barrier used wrongly; carries kernel, line, block, thread, operation."""
 
 
 class StepBudgetExceeded(SimtError):

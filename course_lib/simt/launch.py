@@ -11,13 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simt.errors import LaunchError, SimtError
-from course_lib.simt.host import asynchronous, build, counters, faults, heap, influence, limits, output, products, results, together
-from course_lib.simt.host.arguments import Arguments, listed
+from course_lib.simt.host import (
+    arguments,
+    asynchronous,
+    build,
+    clusters,
+    counters,
+    faults,
+    heap,
+    influence,
+    limits,
+    output,
+    products,
+    results,
+    together,
+)
 from course_lib.simt.host.limits import Extent, Progress, TracedWarp, WarpOrder
 from course_lib.simt.host.memory import aligned, spare, up
 from course_lib.simt.host.workers import MOST_THREADS, Sharing, Worker, add_shadow, available_cores
 from course_lib.simt.isa import special
-from course_lib.simt.passes import calls
 from course_lib.simt.ptx.ir import Kind
 from course_lib.simt.report import Report
 from course_lib.simt.runtime import abi
@@ -29,7 +41,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
            dynamic_shared: SupportsIndex = 0, constants: Mapping[str, Any] | None = None, racecheck: bool = False,
            max_steps: SupportsIndex | None = None, warp_order: WarpOrder = "forward", workers: SupportsIndex | None = None,
            arch: str = "sm_90", options: Iterable[str] = (), trace: Iterable[TracedWarp] = (), progress: Progress | None = None,
-           last_block_first: bool = False, strict_barriers: bool = False, strict_shuffles: bool = False) -> Report:
+           last_block_first: bool = False, strict_barriers: bool = False, strict_shuffles: bool = False, cluster: Extent | None = None,
+           nonportable_cluster: bool = False) -> Report:
     """Run a CUDA kernel on the simulator.
 
     Parameters
@@ -69,6 +82,8 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
         Stop with `DivergentBarrier` when warps meet at barriers of one number in two lines, instead of noting it in `report.meetings`.
     strict_shuffles
         Stop with `InactiveLane` when a shuffle reads a lane that does not take part, instead of noting it in `report.stray_shuffles`.
+    cluster, nonportable_cluster
+        Blocks of a cluster along x, y, z, where the kernel does not say so (`__cluster_dims__`); the permission for more than 8 of them.
 
     Raises
     ------
@@ -80,9 +95,9 @@ def launch(source: str | Path, entry: str, grid: Extent, block: Extent, args: It
     limits.check_kinds(source, entry, arch, progress)
     kernel = build.build(source, entry, block=threads, defines=limits.macros(defines), arch=arch, options=limits.compiler_options(options))
     compiled = time.perf_counter()
-    given = listed(args)
+    given = arguments.listed(args)
     execution = partial(Execution, kernel, blocks, threads, given, dynamic_shared, constants, racecheck, warp_order=warp_order,
-                        last_block_first=last_block_first)
+                        last_block_first=last_block_first, cluster=(cluster, nonportable_cluster))
     run = execution(max_steps=max_steps, trace=trace)
     run.launch.strict_barriers, run.launch.strict_shuffles = bool(strict_barriers), bool(strict_shuffles)
     run.execute(workers, progress)
@@ -98,7 +113,8 @@ class Execution:
 
     def __init__(self, kernel: build.LoadedKernel, grid: limits.Triple, block: limits.Triple, args: Iterable[Any],
                  dynamic_shared: SupportsIndex, constants: Mapping[str, Any] | None, racecheck: bool, max_steps: SupportsIndex | None,
-                 warp_order: WarpOrder, trace: Iterable[TracedWarp], last_block_first: bool = False) -> None:
+                 warp_order: WarpOrder, trace: Iterable[TracedWarp], last_block_first: bool = False,
+                 cluster: tuple[Extent | None, bool] = (None, False)) -> None:
         self.kernel, self.program, self.grid, self.block = kernel, kernel.program, grid, block
         self.threads = block[0] * block[1] * block[2]
         self.warps = -(-self.threads // abi.LANES)
@@ -108,14 +124,15 @@ class Execution:
         self.racecheck = bool(racecheck)
         self.max_steps = limits.most_steps(max_steps)
         self.together = together.wanted(kernel, grid, self.threads, self.shared_bytes, last_block_first)
-        self.given = Arguments(kernel, args, {} if constants is None else constants)
+        self.cluster, self.explicit = clusters.dimensions(kernel.program, kernel.name, grid, self.together, *cluster)
+        self.given = arguments.Arguments(kernel, args, {} if constants is None else constants)
         self.arrays, self.images = self.given.arrays, self.given.images
         self.trace = limits.trace_pairs(trace, grid, self.warps)
         self.order, self.interleaved = limits.warp_sequence(warp_order, self.warps), warp_order == "interleaved"
         self.queues = any(t.function == "copy_async" for t in self.program.tensors.values())
         copies = self.queues or asynchronous.used(self.program) or Kind.WARPGROUP in self.program.of_kind
         named = any(b.counted for b in self.program.barriers.values())
-        exact = self.trace[1] or self.interleaved or racecheck and (copies or named)  # both are beyond a barrier's epoch
+        exact = self.trace[1] or self.interleaved or clusters.blocks(self.cluster) > 1 or racecheck and (copies or named)
         self.uniform = None if exact else kernel.uniform(bool(racecheck))
         self.launch = self._describe_launch()
         self.launch.last_first = bool(last_block_first)
@@ -123,16 +140,6 @@ class Execution:
         self.influence: dict[str, str] = {}  # see host/influence.py
 
     # -- memory ------------------------------------------------------------------------------------
-    def _array_table(self):
-        entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in self.given.memory.allocations]
-        if self.together:
-            entries.append((abi.WORKSPACE, abi.WORKSPACE + together.BYTES, self.pin(np.zeros(together.BYTES, np.uint8)), True))
-        if self.given.variables.nbytes:
-            variables, at = self.given.variables, abi.GLOBAL_VARIABLES
-            entries.append((at, at + variables.nbytes, variables.ctypes.data, True))
-        table = (abi.Array * max(len(entries), 1))(*entries)
-        return self.pin(table), len(entries)
-
     def pin(self, thing: Any) -> int:
         """Keep a buffer alive; return its address."""
         self.pinned.append(thing)
@@ -142,8 +149,9 @@ class Execution:
     def _describe_launch(self):
         program, kernel, run = self.program, self.kernel, abi.Launch()
         run.grid[:], run.block[:] = self.grid, self.block
+        run.cluster[:], run.cluster_blocks = self.cluster, clusters.blocks(self.cluster)
         run.threads, run.warps, run.blocks_of_code = self.threads, self.warps, len(program.blocks)
-        run.array, run.arrays = self._array_table()
+        run.array, run.arrays = arguments.array_table(self.given, together.BYTES if self.together else 0, self.pin)
         run.images, run.image_count = self.pin((abi.Image * max(len(self.images), 1))(*self.given.image_records)), len(self.images)
         run.reference = kernel.reference
         if self.uniform is not None:
@@ -159,7 +167,8 @@ class Execution:
         run.together = self.together
         run.granule_shift = kernel.granule_shift
         run.trace_pair, run.trace_pairs = self.pin(self.trace[0]), self.trace[1]
-        self._describe_calls(run)
+        self.output = output.Output(self.kernel.runtime.host_of)
+        output.describe_calls(program, self.output, run, self.pin)
         self.heap = heap.make(program, self.pin)
         run.heap = self.pin(self.heap) if self.heap else 0
         run.polls = self.pin(np.array([b.polls for b in program.blocks], np.uint8))
@@ -169,20 +178,6 @@ class Execution:
         self.stop = np.zeros(1, np.uint32)
         run.stop = self.pin(self.stop)
         return run
-
-    def _describe_calls(self, run):
-        """Functions, calls and the stack; without any, a kernel's local memory is its own frame."""
-        self.output = output.Output(self.kernel.runtime.host_of)
-        run.entry_block, run.kernel_frame = self.program.entry_block, self.program.local_bytes
-        if not self.program.linked.has_calls:
-            return
-        found, callees, data, _ = self.program.calls
-        run.calls, run.callees = self.pin((abi.Call * max(len(found), 1))(*found)), self.pin((abi.Callee * len(callees))(*callees))
-        run.callee_count, run.call_data = len(callees), self.pin(np.array(data or [(0, 0)], np.uint32))
-        run.stack_bytes = calls.STACK_BYTES
-        run.local_bytes = up(run.kernel_frame, 16) + calls.STACK_BYTES
-        run.frame_slot = self.program.slots[calls.FRAME.name][0]
-        run.print = ctypes.cast(self.output.callback, ctypes.c_void_p).value
 
     def _place_warp(self, run):
         """Offsets inside the memory of one warp: header, pending masks, registers, uniform memory, local memory."""
@@ -226,7 +221,7 @@ class Execution:
 
     def _make_warps(self, worker):
         """Return the memory of a worker's warps, a row each, with all that is the same at each launch in place."""
-        key = (self.grid, self.shared_bytes, self.uniform and self.uniform.address, int(self.launch.warp_bytes))
+        key = (self.grid, self.cluster, self.shared_bytes, self.uniform and self.uniform.address, int(self.launch.warp_bytes))
         image = self.kernel.images.get(key)
         if image is None:
             image = np.zeros((self.warps, self.local_offset), np.uint8)
@@ -249,7 +244,8 @@ class Execution:
         run = self.launch
         static, system = self.program.shared_bytes, special.reserved(self.program.slots)
         sizes = special.sizes(self.program.target, static - system, self.shared_bytes - static)
-        self.kernel.fill_special(raw[run.register_offset:run.uniform_offset], index, self.block, self.grid, sizes)
+        sizes["%is_explicit_cluster"] = self.explicit
+        self.kernel.fill_special(raw[run.register_offset:run.uniform_offset], index, self.block, self.grid, self.cluster, sizes)
         if self.uniform is not None:
             self.uniform.fill(raw[run.uniform_offset:], special.values(index, self.block, self.grid))
 
@@ -274,11 +270,16 @@ class Execution:
         total = self.grid[0] * self.grid[1] * self.grid[2]
         wanted = available_cores() if workers is None else limits.positive(workers, "workers", limits.WORKERS_WORDS)
         in_order = self.program.atomics() or self.program.waits_for_blocks() or self.heap
-        count = total if self.together else 1 if in_order else min(wanted, MOST_THREADS, total)
-        self.workers = [self._make_worker(number) for number in range(count)]
+        count = total if self.together else 1 if in_order else min(wanted, MOST_THREADS, total // clusters.blocks(self.cluster))
+        of_cluster = clusters.blocks(self.cluster)
+        self.workers = [self._make_worker(number) for number in range(count * of_cluster)]
         stack = self.uniform.stack_bytes if self.uniform else 0
-        failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress, stack) if self.together else \
-            Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress, stack).run()
+        if self.together:
+            failed = together.run(self.kernel.runtime.run_together, self.workers, self.stop, progress, stack)
+        elif of_cluster > 1:
+            failed = clusters.run(self, of_cluster, total // of_cluster, progress)
+        else:
+            failed = Sharing(self.kernel.run_blocks, self.workers, total, self.stop, progress, stack).run()
         if failed:
             error = faults.explain(self, min(failed, key=lambda f: f[0])[1])
             if isinstance(error, SimtError):

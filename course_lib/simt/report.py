@@ -75,18 +75,27 @@ class Hazard:
     influence: str | None = None
     bulk: bool = field(default=False, compare=False)
     first_multiplies: bool = field(default=False, compare=False)       # a product of a warpgroup
+    first_block: Index | None = None     # of the first thread, and the block whose shared memory it is, where a cluster shares it
+    owner: Index | None = None
 
     def __str__(self) -> str:
         times = f"{self.count} time{'s' if self.count != 1 else ''}"
         here, there = where(self.first_line, self.first_header), where(self.second_line, self.second_header)
         at = f"byte {self.offset} of {self.array}" if self.array else f"shared byte {self.address}"
+        if self.owner is not None:
+            at = f"{at} of block {self.owner}"
         if self.kind == "uninitialised":
             return (f"uninitialised shared memory read at {here}, first by thread {self.first_thread} of "
                     f"block {self.block}: {at} ({times}). Shared memory begins with whatever was there: write it first, and put "
-                    f"__syncthreads() behind the write.{consequence(self.influence, 'in the bytes that nobody has written')}")
+                    f"{'cluster.sync()' if self.owner else '__syncthreads()'} behind the write."
+                    f"{consequence(self.influence, 'in the bytes that nobody has written')}")
         verbs = {"RAW": ("writes", "reads"), "WAR": ("reads", "writes"), "WAW": ("writes", "writes")}[self.kind]
         first, second = ({"writes": "begins to copy to", "reads": "copies from"}[verb] if copies else verb
                          for verb, copies in zip(verbs, (self.first_copies, self.second_copies), strict=True))
+        if self.first_block is not None:
+            return (f"{self.kind} hazard: thread {self.first_thread} of block {self.first_block} {first} {at} at {here}, thread "
+                    f"{self.second_thread} of block {self.block} {second} it at {there}, and nothing orders the two ({times}). "
+                    f"{self.advice}")
         return (f"{self.kind} hazard: thread {self.first_thread} {first} {at} at {here}, thread "
                 f"{self.second_thread} {second} it at {there}, and nothing orders the two; "
                 f"block {self.block} ({times}). {self.advice}")
@@ -94,6 +103,9 @@ class Hazard:
     @property
     def advice(self) -> str:
         """Say in a sentence what would put the two accesses in order."""
+        if self.first_block is not None:
+            return ("Let the cluster meet between the two: cluster.sync(), which is barrier.cluster.arrive and barrier.cluster.wait. Or "
+                    f"let the thread of line {self.first_line} arrive at an mbarrier of the other block (.release.cluster), and wait.")
         if self.first_multiplies:
             return ("A product reads its factors until its warpgroup has waited for it: put wgmma.wait_group before the arrival or the "
                     f"barrier that lets line {self.second_line} go on.")

@@ -37,6 +37,7 @@ setp.eq.u32 %p1, %r30, %r30;
 setp.ne.u32 %p2, %r30, %r30;
 mov.b32 %r31, 8;
 mov.b32 %r32, 0;
+mov.b16 %h19, 1;
 """ + "\n".join(f"ld.param.u64 %i{i}, [images+{8 * i}];" for i in range(8)) + "\nmov.u64 %m0, maps;\n" + \
     "".join(f"add.u64 %m{n}, %m0, {128 * (n - 1)};\n" for n in range(1, 6))
 IMAGES = [(dtype, n) for dtype in ("f32", "s32", "u32") for n in (1, 2)]
@@ -106,7 +107,7 @@ def bits_of(kind):
 def instructions(form, operands):
     """Return PTX for a form whose row has these operands."""
     name, *parts = form.split(".")
-    for make in (objects, bulk, control, images, matrices, warpgroup, memory, moves):
+    for make in (clusters, objects, bulk, control, images, matrices, warpgroup, memory, moves):
         text = make(form, name, parts, operands)
         if text is not None:
             return text
@@ -163,6 +164,28 @@ def moves(form, name, parts, operands):
     return None
 
 
+def clusters(form, name, parts, operands):
+    """What a block that is a cluster by itself does: it maps addresses to its own rank, and comes to the barrier before it waits."""
+    if name in ("mapa", "getctarank"):
+        bits = int(parts[-1][1:])
+        place = {32: "%r33", 64: "%d15" if "shared::cluster" in parts else "%d16"}[bits]
+        first = "" if bits == 64 else f"cvt.u32.u64 %r33, {'%d15' if 'shared::cluster' in parts else '%d16'}; "
+        return first + (f"{form} {'%r1' if bits == 32 else '%d1'}, {place}, %r32;" if name == "mapa" else f"{form} %r1, {place};")
+    if name == "barrier" and parts[:1] == ["cluster"]:
+        return f"barrier.cluster.arrive; {form};" if "wait" in parts else f"{form};\nbarrier.cluster.wait;"
+    if name in ("st", "red") and "async" in parts:
+        count, bits = int(next((p[1:] for p in parts if p in ("v2", "v4")), 1)), width(parts[-1])
+        data = ", ".join(Registers.source(bits, i) for i in range(count))
+        to, told = ("%d15", "%d20") if "shared::cluster" in parts else ("%d16", "%d21")
+        label, nbytes = f"S{abs(hash(form))}", count * bits // 8
+        return (f"@!%p4 bra E{label};\nmbarrier.init.shared.b64 [%d20+128], 1;\n"
+                f"{form} [{to}+4096], {f'{{{data}}}' if count > 1 else data}, [{told}+128];\n"
+                f"mbarrier.arrive.expect_tx.shared.b64 _, [%d20+128], {nbytes};\n"
+                f"{label}: mbarrier.try_wait.parity.shared.b64 %p3, [%d20+128], 0;\n@!%p3 bra {label};\n"
+                f"mbarrier.inval.shared.b64 [%d20+128];\nE{label}:")
+    return None
+
+
 def objects(form, name, parts, operands):
     """An mbarrier of the first lane: made before the instruction, and ended behind it, unless copies are to tell it."""
     if name == "elect":
@@ -190,24 +213,26 @@ def bulk(form, name, parts, operands):
     if "commit_group" in parts or "wait_group" in parts:
         return f"{form} {'0' if operands else ''};"
     policy = ", %d1" if "L2::cache_hint" in parts else ""
+    mask = ", %h19" if "multicast::cluster" in parts else ""
     if "tensor" in parts:
-        return box(form, parts, policy)
+        return box(form, parts, mask + policy)
     if "prefetch" in parts:
         return f"@%p4 {form} [%d10], 16{policy};"
     if "bulk_group" in parts:
         return f"@%p4 {form} [%d10], [%d15], 16{policy};"
-    at = 64 + 8 * ((parts[2] == "shared::cta") + 2 * bool(policy))
-    return f"@%p4 mbarrier.init.shared.b64 [%d20+{at}], 1;\n@%p4 {form} [%d15+4096], [%d10], 16, [%d20+{at}]{policy};"
+    at = 64 + 8 * ((parts[2] == "shared::cta") + 2 * bool(policy) + 4 * (parts[3] != "global") + 5 * ("multicast::cluster" in parts))
+    source = "%d10" if parts[3] == "global" else "%d15"
+    return f"@%p4 mbarrier.init.shared.b64 [%d20+{at}], 1;\n@%p4 {form} [%d15+4096], [{source}], 16, [%d20+{at}]{mask}{policy};"
 
 
-def box(form, parts, policy):
+def box(form, parts, more):
     """A copy of 16 bytes of a tensor by the first lane, which waits for it at an mbarrier that it makes and ends."""
     n = int(parts[parts.index("tensor") + 1][0])
     tensor, label = f"[%m{n}, {{{', '.join(['%r32'] * n)}}}]", f"BOX{abs(hash(form))}"
     if "bulk_group" in parts or "prefetch" in parts:
-        return f"@%p4 {form} {tensor}{', [%d15]' if 'bulk_group' in parts else ''}{policy};"
+        return f"@%p4 {form} {tensor}{', [%d15]' if 'bulk_group' in parts else ''}{more};"
     return (f"@!%p4 bra PAST{label};\nmbarrier.init.shared.b64 [%d20+248], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [%d20+248], 16;\n"
-            f"{form} [%d15+4096], {tensor}, [%d20+248]{policy};\n{label}: mbarrier.try_wait.parity.shared.b64 %p3, [%d20+248], 0;\n"
+            f"{form} [%d15+4096], {tensor}, [%d20+248]{more};\n{label}: mbarrier.try_wait.parity.shared.b64 %p3, [%d20+248], 0;\n"
             f"@!%p3 bra {label};\nmbarrier.inval.shared.b64 [%d20+248];\nPAST{label}:")
 
 

@@ -190,7 +190,7 @@ HEADS = [
     '.entry k(.param .u64 a) .pragma "x"; .maxntid 32 {', ".entry k(.param .u64 a) .minnctapersm 2 .maxntid 32,1,1 .maxnreg 32 {",
     ".entry k(.param .u64 a) .maxnreg 32 .reqntid 1, 1 .minnctapersm 1 {",
     ".entry k(.param .u64 a) .maxntid 32 .reqnctapercluster 1,1,1 {",
-    ".entry k(.param .u64 a) .explicitcluster .maxclusterrank 8 {",
+    ".entry k(.param .u64 a) .explicitcluster .reqnctapercluster 1 .maxclusterrank 8 {",
 ]
 
 REFUSED = {  # a body of one line -> what the message says
@@ -231,6 +231,6 @@ REFUSED_OUTSIDE = {
     ".global .u64 p = nobody;": "'nobody' is no variable", ".global .b64 x[1] = {generic(y)};": "'y' is no variable",
     ".global .b8 x[8] = {0xFF(y)};": "parts of an address", ".func (.reg .pred o) f (.reg .pred x) { ret; }": "predicates as parameters",
     ".entry q(.reg .b32 x) { ret; }": "in registers", ".alias f, g;": "no function", ".func f { ret; } .func f { ret; }": "defined twice",
-    ".entry q() .reqnctapercluster 2 { ret; }": "clusters", ".func f() .maxnreg 2*4 { ret; }": "unknown directive '*'",
+    ".func f() .maxnreg 2*4 { ret; }": "unknown directive '*'",
     ".global .b32 x[][] = {1};": "expected a number", '.global .b8 x[4] = "abc";': "stands in braces",
 }

@@ -42,6 +42,7 @@ def test_enums_are_read(text, value):
 def test_every_fault_has_words():
     """A fault that the runtime can report and `faults.explain` has never heard of would be told as an access out of bounds."""
     host = abi.Path(library.__file__).parents[1] / "host"
-    source = "".join((host / name).read_text(encoding="utf-8") for name in ("faults.py", "image_faults.py", "product_faults.py"))
+    names = ("faults.py", "image_faults.py", "product_faults.py", "clusters.py")
+    source = "".join((host / name).read_text(encoding="utf-8") for name in names)
     unnamed = [fault.name for fault in abi.Fault if f"Fault.{fault.name}" not in source]
     assert unnamed == ["NO_FAULT", "COPY_SIZE"], "the first is none; the second is the last case of of_tensor"

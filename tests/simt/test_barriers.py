@@ -276,7 +276,8 @@ def test_misuse_is_named(call, value, word):
 
 
 def test_forms_that_are_not_known_are_refused():
-    for text in ("barrier.cluster.arrive;", "barrier.cluster.wait;", "bar.sync 1, 32, 5;", "fence.proxy.tensormap::generic.release.gpu;"):
+    for text in ("barrier.cluster.sync;", "barrier.cluster.wait.relaxed;", "bar.sync 1, 32, 5;",
+                 "fence.proxy.tensormap::generic.release.gpu;"):
         source = f'extern "C" __global__ void f(int* out) {{\n asm volatile("{text}"); }}'
         with pytest.raises((simt.UnsupportedInstruction, simt.CompileError)):
             launch(source, [np.zeros(32, INT)])

@@ -137,9 +137,9 @@ def test_an_endless_loop_in_a_function_of_a_header_names_the_call(tmp_path):
 
 
 def test_a_refusal_in_a_function_of_a_header_names_the_call(tmp_path):
-    (tmp_path / "apart.h").write_text('__device__ __noinline__ void odd(int* x) {\n    asm volatile("barrier.cluster.arrive;");\n}\n')
+    (tmp_path / "apart.h").write_text('__device__ __noinline__ void odd(int* x) {\n    asm volatile("griddepcontrol.wait;");\n}\n')
     text = '#include "apart.h"\nextern "C" __global__ void k(int* y) {\n    odd(y);\n}\n'
-    with pytest.raises(simt.UnsupportedInstruction, match=r"^line 3 \(in apart\.h, line 2\): .*barrier"):
+    with pytest.raises(simt.UnsupportedInstruction, match=r"^line 3 \(in apart\.h, line 2\): .*griddepcontrol"):
         simt.launch(text, "k", 1, 1, [np.zeros(4, INT)], options=[f"-I{tmp_path}"])
 
 

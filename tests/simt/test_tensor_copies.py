@@ -238,8 +238,6 @@ ERRORS = {
     "a read-only array": (f"{STORE.format(2)} [%rd1, {{%r1, %r2}}], [%r13];", None, simt.OutOfBounds, "read-only"),
     "im2col": (MOVE.replace("global.", "global.im2col."), GRID, simt.UnsupportedInstruction, "boxes of a convolution"),
     "gather": (MOVE.replace("global.", "global.tile::gather4."), GRID, simt.UnsupportedInstruction, "rows by their numbers"),
-    "multicast": (MOVE.replace("bytes", "bytes.multicast::cluster").replace(";", ", %r1;"), GRID, simt.UnsupportedInstruction,
-                  "several blocks of a cluster"),
     "a coordinate too few": (MOVE.replace(", %r2", ""), GRID, simt.PtxSyntaxError, "it takes 2 coordinates in braces"),
     "a coordinate of 64 bits": (MOVE.replace("%r2", "%rd5"), GRID, simt.PtxSyntaxError, "a register of 32 bits"),
 }

@@ -14,8 +14,8 @@ from course_lib.simt.runtime import abi
 from course_lib.toolchain import disk
 
 PARTS = ("structures", "counting", "patterns", "clocks", "hazards", "memory", "sites", "atomics", "access", "crosslane", "control",
-         "barriers", "heap", "calls", "queue", "async", "mbarriers", "arrivals", "bulk", "boxes", "images", "fused", "tensor", "products",
-         "descriptors", "wideproducts", "readers", "warpgroup", "groupwaits", "schedule")
+         "barriers", "heap", "calls", "queue", "async", "places", "mbarriers", "arrivals", "bulk", "boxes", "far", "remote", "images",
+         "fused", "tensor", "products", "descriptors", "wideproducts", "readers", "warpgroup", "groupwaits", "schedule", "clusters")
 _runtimes: list["Runtime"] = []
 _lock = native.fork_safe_lock()
 
@@ -31,9 +31,10 @@ class Runtime:
 
     def __init__(self) -> None:
         code = disk.cached_object(native.cache_key("runtime", cache.own_source()), lambda: native.compile_ir(self.translate(source())))
-        self.library = native.Library([code], ["run_blocks", "run_together", *abi.FUNCTIONS, *abi.TESTED])
+        self.library = native.Library([code], ["run_blocks", "run_together", "run_clusters", *abi.FUNCTIONS, *abi.TESTED])
         self.run_blocks = self.library.function("run_blocks", ctypes.c_uint32, *[ctypes.c_uint64] * 3)
         self.run_together = self.library.function("run_together", ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
+        self.run_clusters = self.library.function("run_clusters", *[ctypes.c_uint64] * 4)
         self.host_of = self.library.function("host_of", ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, *[ctypes.c_uint64] * 2)
         self.table = np.array([self.library.address(f) for f in abi.FUNCTIONS], np.uint64)
 

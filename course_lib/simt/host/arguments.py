@@ -2,7 +2,7 @@
 
 import ctypes
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -212,3 +212,17 @@ class Arguments:
             address = at + addend + (abi.CONST_WINDOW if space == "const" and generic else 0)
             init[offset:offset + nbytes] = (address & ((1 << (8 * nbytes)) - 1)).to_bytes(nbytes, "little")
         return bytes(init)
+
+
+def array_table(given: Arguments, workspace: int, pin: Callable[[Any], int]) -> tuple[int, int]:
+    """Return the address of an abi.Array for each array of a launch, and how many there are.
+
+    `workspace`: bytes of the memory where the blocks of a grid meet, 0 for none.
+    """
+    entries = [(a.address, a.address + a.host.nbytes, a.host.ctypes.data, a.writable) for a in given.memory.allocations]
+    if workspace:
+        entries.append((abi.WORKSPACE, abi.WORKSPACE + workspace, pin(np.zeros(workspace, np.uint8)), True))
+    if given.variables.nbytes:
+        variables, at = given.variables, abi.GLOBAL_VARIABLES
+        entries.append((at, at + variables.nbytes, variables.ctypes.data, True))
+    return pin((abi.Array * max(len(entries), 1))(*entries)), len(entries)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.simt.errors import BarrierDeadlock, MbarrierMisuse, SimtError
+from course_lib.simt.host import clusters
 from course_lib.simt.host.fault_places import Facts, place, variable_at
 from course_lib.simt.host.memory import aligned
 from course_lib.simt.host.running import Running
@@ -15,7 +16,8 @@ from course_lib.simt.ptx.ir import Instruction
 from course_lib.simt.runtime import abi
 from course_lib.simt.runtime.abi import ObjectMisuse
 
-FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "copy_box", "wait_bulk"}   # of the runtime; fence_proxy does nothing alone
+# of the runtime; fence_proxy does nothing alone
+FUNCTIONS = {"use_object", "arrive_behind_copies", "copy_bulk", "copy_box", "wait_bulk", "store_async"}
 NAMED_BARRIERS = 16
 
 
@@ -26,25 +28,27 @@ def used(program: Program) -> bool:
 
 def add(worker: Any, program: Program, launch: Any, racecheck: bool, pin: Callable[[Any], int]) -> None:
     """Give an abi.Worker the memory for them, if it is used; for racecheck also what threads know and have read (runtime/clocks.cuh)."""
-    if not used(program):
+    of_cluster = int(launch.cluster_blocks * launch.warps) if launch.cluster_blocks > 1 else 0       # warps
+    if not used(program) and not of_cluster:
         return
-    found = abi.Async(threads=launch.warps * abi.LANES, columns=launch.warps * abi.LANES + abi.MOST_OBJECTS)
+    found = abi.Async(threads=launch.warps * abi.LANES, columns=launch.warps * abi.LANES + abi.MOST_OBJECTS + of_cluster)
+    found.far = found.columns - of_cluster if of_cluster else 0
     data = aligned(max(int(launch.shared_bytes), 16))
     found.data, found.data_bytes = pin(data), data.nbytes
     if any(tensor.function == "copy_box" for tensor in program.tensors.values()):
         found.boxes = pin(aligned(abi.MOST_FLIGHTS * ctypes.sizeof(abi.Box)))
     worker.late = pin(found)
     if racecheck:
-        rows = 2 * (found.threads + NAMED_BARRIERS) + 4 * abi.MOST_OBJECTS
+        rows = 2 * (found.threads + NAMED_BARRIERS) + 4 + 4 * abi.MOST_OBJECTS
         worker.clocks = pin(np.zeros(rows * found.columns, np.uint32))
         cells = (launch.shared_bytes >> launch.granule_shift) + 1
         worker.readers = pin(aligned(int(cells * launch.warps) * ctypes.sizeof(abi.Readers)))
+        worker.far = pin(np.zeros(int(cells) * ctypes.sizeof(abi.FarCell), np.uint8)) if of_cluster else 0
 
 
 def explain(run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtError:
     """Return the exception of an operation that an mbarrier or a bulk copy does not allow, or of a wait without end."""
-    state = abi.Async.from_address(worker.late)
-    found = state.object[state.misused - 1] if state.misused else None
+    found = misused(worker)
     why, value = ObjectMisuse(worker.fault_address >> 32), worker.fault_address & 0xFFFFFFFF
     at = found.at if found is not None else value
     facts |= {"operation": ins.name.replace("__", "::"), "value": value}
@@ -55,6 +59,15 @@ def explain(run: Running, worker: Any, ins: Instruction, facts: Facts) -> SimtEr
     if found is not None:
         facts["other_line"] = run.program.instructions[found.made_in].line
     return MbarrierMisuse(f"{place(facts)}: {facts['operation']} {words(why, value, name, found, facts)}", **facts)
+
+
+def misused(worker: Any) -> Any:
+    """Return the abi.Object that a fault is about, which another block of the cluster may have; None where it is about none."""
+    state = abi.Async.from_address(worker.late)
+    if not state.misused:
+        return None
+    home = abi.Worker.from_address(abi.Cluster.from_address(worker.cluster).worker[state.misused_in - 1]) if state.misused_in else worker
+    return abi.Async.from_address(home.late).object[state.misused - 1]
 
 
 def words(why: ObjectMisuse, value: int, name: str, found: Any, facts: Facts) -> str:
@@ -81,6 +94,7 @@ def words(why: ObjectMisuse, value: int, name: str, found: Any, facts: Facts) ->
         ObjectMisuse.BUSY_OBJECT: f"ends {name} while copies are under way that tell it. Wait for its phase first.",
         ObjectMisuse.MANY_OBJECTS: f"makes one mbarrier more than the {value} that the simulator follows in a block.",
         ObjectMisuse.NOT_IN_SHARED: "needs an address in the block's shared memory.",
+        ObjectMisuse.OTHER_BLOCK: "tells an mbarrier of one block of the cluster about bytes in another: map both to the same rank.",
         ObjectMisuse.BULK_BYTES: f"copies {value} bytes; a bulk copy takes a multiple of 16, and at least 16.",
     }[why]
 
@@ -106,6 +120,8 @@ def missing(found: Any) -> str:
 
 def others(run: Running, worker: Any) -> str:
     """Say where the other warps of the block wait, which have not ended."""
+    if worker.cluster:
+        return clusters.waiting(run, worker)
     lines, state = [], abi.Async.from_address(worker.late)
     for index in range(-(-run.threads // abi.LANES)):
         warp = abi.Warp.from_address(run.warp_address(worker, index))

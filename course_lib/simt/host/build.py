@@ -21,7 +21,6 @@ from course_lib.simt.errors import CompileError, LaunchError, UnsupportedInstruc
 from course_lib.simt.host import early, names
 from course_lib.simt.host.compact import compact
 from course_lib.simt.isa import special
-from course_lib.simt.isa.special import SPECIAL
 from course_lib.simt.passes.pipeline import Program, build_program
 from course_lib.simt.ptx import parser
 from course_lib.simt.runtime import abi
@@ -152,7 +151,7 @@ class LoadedKernel:
         self.reference = self.library.address("reference")
         self.images: dict[tuple, NDArray[np.uint8]] = {}
         self._variants: dict[bool, UniformCode | None] = {}
-        shared = [a.width for a in self.program.accesses.values() if a.space in (0, abi.SPACES["shared"])]
+        shared = [a.width for a in self.program.accesses.values() if a.space in (0, abi.SPACES["shared"], abi.SPACES["shared__cluster"])]
         self.granule_shift = {1: 0, 2: 1}.get(min(shared, default=4), 2)
 
     def _whole(self):
@@ -178,15 +177,18 @@ class LoadedKernel:
 
     def special_slots(self) -> Iterator[tuple[int, int]]:
         """Yield (which, slot) of the special registers that change from block to block."""
-        for number, name in enumerate(SPECIAL[:3]):
+        for number, name in enumerate(special.CHANGING):
             if name in self.program.slots:
                 yield number, self.program.slots[name][0]
 
-    def fill_special(self, registers: NDArray[np.uint8], warp: int, block: Shape, grid: Shape, sizes: Mapping[str, Any]) -> None:
+    def fill_special(self, registers: NDArray[np.uint8], warp: int, block: Shape, grid: Shape, cluster: Shape,
+                     sizes: Mapping[str, Any]) -> None:
         """Write the special registers and constants of one warp into its register file."""
-        values = {**special.values(warp, block, grid), **sizes}
+        values = {**special.values(warp, block, grid, cluster), **sizes}
         for name, (offset, t) in self.program.slots.items():
-            if name in values:
+            if name in values and t == "i1":
+                registers[offset:offset + 4].view(np.uint32)[:] = abi.FULL if values[name] else 0
+            elif name in values:
                 nbytes = int(t[1:]) // 8
                 registers[offset:offset + nbytes * abi.LANES].view(f"u{nbytes}")[:] = values[name]
             elif name.startswith("#"):

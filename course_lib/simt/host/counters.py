@@ -132,8 +132,9 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
     `cp.async` (LDGSTS) is a global request with its sectors; what it does in shared memory has counters of its own. So has LDSM,
     as which ldmatrix and some wmma.load are executed, but its wavefronts are among those of loads. So an H200 counts them.
     So it counts bulk copies too, once for each lane that issues one (the assembler makes a loop over the lanes): the bytes they ask for,
-    and the sectors of 32 bytes of global memory that they read or write, row by row. Of a `wgmma.mma_async` the assembler makes one HGMMA,
-    QGMMA or IGMMA.
+    and the sectors of 32 bytes of global memory that they read or write, row by row. Not measured: copies to several blocks, which are
+    counted once here, and copies between the shared memories of two blocks, which are not counted. Of a `wgmma.mma_async` the assembler
+    makes one HGMMA, QGMMA or IGMMA.
     """
     if tensor.factors:
         add(ins.line, MULTIPLY_ADDS, times * tensor.multiply_adds)
@@ -148,6 +149,8 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
         add(ins.line, COPY_WAVEFRONTS, n[3])
         add(ins.line, COPY_CONFLICTS, n[3] - n[4])
         add(ins.line, COPY_EXECUTED, n[0])
+    elif tensor.function == "copy_bulk" and tensor.record.far.space == abi.SPACES["shared"]:
+        pass
     elif tensor.function in ("copy_bulk", "copy_box"):
         direction = "ld" if tensor.record.kind == abi.FlightKind.INTO_SHARED else "red" if tensor.record.change else "st"
         add(ins.line, BULK_COPIES.format(direction), n[0])

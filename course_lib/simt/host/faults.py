@@ -20,7 +20,7 @@ from course_lib.simt.errors import (
     StackOverflow,
     StepBudgetExceeded,
 )
-from course_lib.simt.host import asynchronous, image_faults, map_faults, product_faults
+from course_lib.simt.host import asynchronous, clusters, image_faults, map_faults, product_faults
 from course_lib.simt.host.fault_places import Facts, callers_line, loop_line, place, waits_for_others
 from course_lib.simt.host.lane_faults import barrier_fault, inactive_lane
 from course_lib.simt.host.running import Running
@@ -77,6 +77,8 @@ def explain(run: Running, worker: Any) -> SimtError | KeyboardInterrupt:
         return barrier_fault(fault, worker.fault_address, run, ins, facts)
     if fault == Fault.INACTIVE_LANE:
         return inactive_lane(run, worker, ins, facts)
+    if fault in clusters.FAULTS:
+        return clusters.explain(fault, run, worker, ins, facts)
     if fault in product_faults.FAULTS:
         return product_faults.explain(fault, run, worker.fault_address, ins, facts)
     if fault in image_faults.FAULTS:
@@ -198,6 +200,8 @@ def out_of_bounds(run: Running, access: Any, ins: Instruction, verb: str, facts:
     """Return the error of an access outside every array."""
     address, width = facts["address"], facts["width"]
     space = space_name(access, np.array([address]))
+    if run.launch.cluster_blocks > 1 and (error := clusters.outside(run, access.space == abi.SPACES["shared"], ins, facts)):
+        return error
     if space == "shared":
         size, address = run.shared_bytes, address % (1 << 32)
         lies = f"{address} of the block's {size} bytes of shared memory" if address < 1 << 31 else \

@@ -154,7 +154,7 @@ def written(program: Program) -> Mapping[Access, int]:
 
 def is_sure(program: Program, dynamic: NDArray[np.int64], divergent: NDArray[np.int64]) -> bool:
     """Say whether it is known where the lanes reconverged and which memory they reached; the arguments are those of `facts_of`."""
-    generic = any(a.space == abi.SPACES["generic"] and a.kind < 2 and number not in program.tensors
+    generic = any(a.space in (abi.SPACES["generic"], abi.SPACES["shared__cluster"]) and a.kind < 2 and number not in program.tensors
                   for number, a in program.accesses.items())
     calls, jumps = (program.of_kind.get(kind, []) for kind in (Kind.CALL, Kind.INDEXED_BRANCH))
     printing = any("vprintf" in str(getattr(operand, "name", "")) for number in calls for operand in program.instructions[number].operands)

@@ -4,7 +4,13 @@ import ctypes
 import re
 import struct
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
+
+from course_lib.simt.host.memory import up
+from course_lib.simt.passes import calls
+from course_lib.simt.passes.pipeline import Program
 from course_lib.simt.runtime import abi
 
 LIMIT = 1 << 20  # characters that a launch collects; a GPU's buffer holds as many bytes unless the host asks for more
@@ -178,3 +184,17 @@ def _hexadecimal(value, precision, point):
         digits = format(fraction, "013x")
         digits = digits.rstrip("0") if precision is None else digits.ljust(precision, "0")
     return f"{sign}0x{lead}{'.' if digits or point else ''}{digits}p{power:+d}"
+
+
+def describe_calls(program: Program, output: Output, run: Any, pin: Callable[[Any], int]) -> None:
+    """Fill in functions, calls and the stack of an abi.Launch; without any, a kernel's local memory is its own frame."""
+    run.entry_block, run.kernel_frame = program.entry_block, program.local_bytes
+    if not program.linked.has_calls:
+        return
+    found, callees, data, _ = program.calls
+    run.calls, run.callees = pin((abi.Call * max(len(found), 1))(*found)), pin((abi.Callee * len(callees))(*callees))
+    run.callee_count, run.call_data = len(callees), pin(np.array(data or [(0, 0)], np.uint32))
+    run.stack_bytes = calls.STACK_BYTES
+    run.local_bytes = up(run.kernel_frame, 16) + calls.STACK_BYTES
+    run.frame_slot = program.slots[calls.FRAME.name][0]
+    run.print = ctypes.cast(output.callback, ctypes.c_void_p).value

@@ -21,10 +21,12 @@ def explain(fault: int, run: Running, value: int, ins: Instruction, facts: Facts
     if fault == Fault.STUCK_WARPGROUP:
         return stuck(run, above, below, ins, facts)
     if fault == Fault.DESCRIPTOR_OUTSIDE:
+        hint = " In a cluster, an address has its block's rank from bit 24 on: make the descriptor from address & 0x3ffff." \
+            if run.launch.cluster_blocks > 1 else ""
         return OutOfBounds(
             f"{place(facts)}: a matrix descriptor of {ins.name} leads to address {value:#x} of shared memory, where the block has bytes "
             f"{run.program.shared_begin:#x} to {run.program.shared_begin + run.shared_bytes - 1:#x}. Check the start address and the two "
-            "offsets: they are given in units of 16 bytes.", array="shared", bounds=(0, run.shared_bytes), **facts)
+            f"offsets: they are given in units of 16 bytes.{hint}", array="shared", bounds=(0, run.shared_bytes), **facts)
     if fault == Fault.TOO_MANY_PRODUCTS:
         why = f"would be product {value + 1} under way, and the simulator keeps {value}: put wgmma.wait_group into the loop"
     elif fault == Fault.REGISTERS_MISUSE:

@@ -71,8 +71,8 @@ def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:
 
 def async_findings(run: Running) -> tuple[AsyncFinding, ...]:
     """Return which rules of bulk copies and mbarriers were broken, beside the order of accesses."""
-    return tuple(AsyncFinding(h.kind, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count, h.array, h.offset,
-                              h.first_header, h.second_header) for h in logged(run) if h.kind in async_report.KINDS)
+    return tuple(AsyncFinding(h.kind, h.first_line, h.second_line, h.first_thread, h.second_thread, h.first_block or h.block, h.count,
+                              h.array, h.offset, h.first_header, h.second_header) for h in logged(run) if h.kind in async_report.KINDS)
 
 
 def pipeline(run: Running) -> Pipeline | None:
@@ -100,9 +100,16 @@ def logged(run: Running) -> tuple[Hazard, ...]:
                            tuple(h.block), h.count, copies(first), copies(second) and first.opcode[0] != "mbarrier",
                            (h.first_thread - 1) // abi.LANES == (h.second_thread - 1) // abi.LANES, *variable_at(run, h.address),
                            first.header, second.header, run.influence.get(key[0]), bulk="bulk" in first.opcode + second.opcode,
-                           first_multiplies=first.opcode[0] == "wgmma")
+                           first_multiplies=first.opcode[0] == "wgmma", first_block=block_at(run, h.first_in),
+                           owner=block_at(run, h.lies_in))
             found[key] = joined(found[key], entry) if key in found else entry
     return tuple(found[key] for key in sorted(found))
+
+
+def block_at(run: Running, number: int) -> tuple[int, int, int] | None:
+    """Return (x, y, z) of a block; `number` is one more than its linear number, 0 for none."""
+    x, y, _ = run.grid
+    return ((number - 1) % x, (number - 1) // x % y, (number - 1) // x // y) if number else None
 
 
 def copies(ins: Instruction) -> bool:

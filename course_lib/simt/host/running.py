@@ -2,6 +2,9 @@
 
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from course_lib.simt.codegen.uniform.variant import UniformCode
 from course_lib.simt.host.arguments import Arguments
 from course_lib.simt.host.build import LoadedKernel
@@ -27,6 +30,8 @@ class Running(Protocol):
     shared_bytes: int
     max_steps: int
     together: bool
+    launch: Any
+    stop: NDArray[np.uint32]
     heap: Any
     output: Output
     workers: list[Worker]
@@ -35,6 +40,9 @@ class Running(Protocol):
 
     def thread(self, linear: int) -> Triple:
         """Return (x, y, z) of a thread's number in its block."""
+
+    def pin(self, thing: Any) -> int:
+        """Keep a buffer alive; return its address."""
 
     def warp_address(self, worker: Any, index: int) -> int:
         """Return where a worker's warp lies."""

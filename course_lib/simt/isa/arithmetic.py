@@ -55,7 +55,7 @@ FORMS = {
     "Moves and conversions": (
         (f"mov.(pred|b16|b32|b64|b128|{INT}|f32|f64)", "d, a"), ("mov.(b32|b64|b128)", "d, {a, b}"), ("mov.(b32|b64|b128)", "{d, e}, a"),
         ("mov.b64", "d, {a, b, c, e}"), ("mov.b64", "{d, e, f, g}, a"),
-        ("cvta[.to].(global|shared|local|const|param).(u32|u64)", "d, a"),
+        ("cvta[.to].(global|shared|shared::cta|shared::cluster|local|const|param).(u32|u64)", "d, a"),
     ),
 }
 

@@ -35,6 +35,8 @@ def knows(ins: Instruction) -> bool:
         return True  # lanes see memory in the order of their instructions; coverage.py knows the forms
     if ins.kind is Kind.SLEEP:
         return ins.opcode[1:] == ("u32",)
+    if ins.opcode[:2] == ("barrier", "cluster"):
+        return True  # isa/clusters.py has the forms
     if ins.opcode[:3] == ("bar", "warp", "sync"):
         return len(ins.opcode) == 3 and len(ins.operands) == 1
     if not set(ins.opcode) <= PARTS or sum(p in ins.opcode for p in ("sync", "red", "arrive")) != 1:
@@ -55,6 +57,9 @@ def barrier(program: Placed, ins: Instruction, number: int) -> Any:
     """Return the Bar record of a barrier of the block."""
     slots, operands = program.slots, list(ins.operands)
     record = abi.Bar(number=number, id_slot=NONE, count_slot=NONE, result=NONE, arrive="arrive" in ins.opcode)
+    if "cluster" in ins.opcode:
+        record.cluster, record.relaxed = 1 + ("aligned" in ins.opcode), "relaxed" in ins.opcode
+        return record
     if "red" in ins.opcode:
         result, predicate = operands.pop(0), operands.pop()
         if not isinstance(predicate, Reg):

@@ -18,6 +18,8 @@ OUT = "global.shared::cta.bulk_group"
 FORMS = {
     "Asynchronous copies": (
         (f"cp.async.bulk.(shared::cluster|shared::cta).global.{INTO}{HINT}", "[a], [b], c, [e]"),
+        (f"cp.async.bulk.shared::cluster.shared::cta.{INTO}", "[a], [b], c, [e]"),
+        (f"cp.async.bulk.shared::cluster.global.{INTO}.multicast::cluster{HINT}", "[a], [b], c, [e], f"),
         (f"cp.async.bulk.{OUT}{HINT}", "[a], [b], c"),
         (f"cp.reduce.async.bulk.{OUT}{HINT}.((add|min|max).(u32|s32|u64|s64)|(inc|dec).u32|(and|or|xor).(b32|b64)|add.(f32|f64))",
          "[a], [b], c"),
@@ -58,22 +60,26 @@ def describe(program: Placed, ins: Instruction, number: int) -> Tensor:
     return copy(program, ins, number)
 
 
-def shared_operands(ins: Instruction) -> tuple[int, ...]:
-    """Return which operands are addresses in shared memory."""
+def own_operands(ins: Instruction) -> tuple[int, ...]:
+    """Return which operands are addresses in the block's own shared memory."""
     if "prefetch" in ins.opcode or not ins.operands or isinstance(ins.operands[0], Imm):
         return ()
+    if "shared__cluster" in ins.opcode:
+        return (1,) if "shared__cta" in ins.opcode else ()
     return (0, 3) if ins.opcode[3].startswith("shared") else (1,)
 
 
 def copy(program: Placed, ins: Instruction, number: int) -> Tensor:
-    into = 0 in shared_operands(ins)
-    record = abi.BulkCopy(number=number, kind=FlightKind.INTO_SHARED if into else FlightKind.INTO_GLOBAL, bytes_slot=NONE)
+    into, between = ins.opcode[3].startswith("shared"), ins.opcode[3:5] == ("shared__cluster", "shared__cta")
+    record = abi.BulkCopy(number=number, kind=FlightKind.INTO_SHARED if into else FlightKind.INTO_GLOBAL, bytes_slot=NONE, mask_slot=NONE)
     reported = mbarriers.place(program, ins, ins.operands[not into], record.shared, number, 16)
-    record.far.space, record.far.width, record.far.count = abi.SPACES["global"], 16, 1
+    record.far.space, record.far.width, record.far.count = abi.SPACES["shared" if between else "global"], 16, 1
     address(program, ins, ins.operands[into], record.far)
     mbarriers.literal_or_slot(program, ins, ins.operands[2], record, "bytes")
     if into:
         mbarriers.place(program, ins, ins.operands[3], record.object, number, 8)
+    if "multicast__cluster" in ins.opcode:
+        record.mask_slot = mbarriers.register(program, ins, ins.operands[4], "i16")
     if "reduce" in ins.opcode:
         kind = ins.opcode[-1]
         record.change = 1 + CHANGES.index(next(part for part in ins.opcode if part in CHANGES))

@@ -26,6 +26,7 @@ from course_lib.simt.isa import (
     bits,
     bulk_copies,
     carry,
+    clusters,
     compare,
     control,
     convert,
@@ -36,6 +37,7 @@ from course_lib.simt.isa import (
     mbarriers,
     memory,
     operand_shapes,
+    remote_stores,
     tensor,
     tensor_copies,
     warp,
@@ -44,17 +46,16 @@ from course_lib.simt.isa import (
 from course_lib.simt.ptx.ir import Instruction, Kind, at_line
 
 MODULES = (arithmetic, approximate, fields, carry, bits, compare, halves, convert, memory, hints, barriers, control, warp, tensor,
-           warpgroup, async_copies, mbarriers, bulk_copies, tensor_copies, images)
+           warpgroup, async_copies, mbarriers, bulk_copies, tensor_copies, clusters, remote_stores, images)
 ORDER = ("Integer arithmetic", "Extended precision", "Logic, shifts, bits and bytes", "Comparison and selection", "Floating point",
          "Half precision and bfloat16", "Moves and conversions", "Loads, stores and atomics",
-         "Hints, fences and other instructions without a value", "Control", "Barriers and exchange between lanes",
+         "Hints, fences and other instructions without a value", "Control", "Barriers and exchange between lanes", "Clusters of blocks",
          "Packed video instructions", "Matrices of a warp", "Matrices of a warpgroup", "Asynchronous copies", "Textures and surfaces")
 SECTIONS = {title: tuple(row for module in MODULES for row in module.FORMS.get(title, ())) for title in ORDER}
 REFUSED = (
     ("txq istypep sured suq", "textures and surfaces beyond fetches, loads and stores"),
     ("tcgen05", "matrix instructions of a single architecture (sm_100a)"),
-    ("mapa getctarank clusterlaunchcontrol griddepcontrol tensormap multimem",
-     "clusters of blocks and other features of single architectures"),
+    ("clusterlaunchcontrol griddepcontrol tensormap multimem", "features of single architectures"),
     ("alloca stackrestore stacksave", "stack memory of a size that is not known before the launch"),
     ("vadd vsub vabsdiff vmin vmax vshl vshr vmad vset", "video instructions on one part of a word; compilers do not write them any more"),
     ("discard", "would leave memory undefined"),

@@ -23,7 +23,9 @@ FORMS = {
 }
 
 NOTHING = ("prefetch", "prefetchu", "applypriority", "pmevent")
-ENDS = {"shared": (abi.SHARED_WINDOW, abi.LOCAL_WINDOW), "local": (abi.LOCAL_WINDOW, abi.CONST_WINDOW),
+OWN = (abi.SHARED_WINDOW, abi.SHARED_WINDOW + (1 << abi.RANK_SHIFT))
+ENDS = {"shared": OWN, "shared__cta": OWN, "shared__cluster": (abi.SHARED_WINDOW, abi.LOCAL_WINDOW),
+        "local": (abi.LOCAL_WINDOW, abi.CONST_WINDOW),
         "const": (abi.CONST_WINDOW, 2 * abi.CONST_WINDOW - abi.LOCAL_WINDOW)}
 
 
@@ -37,12 +39,13 @@ def emit_policy(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     return (code.const("i64", 0),)
 
 
-@op("isspacep", signature=lambda ins: (("i1",), ("i64",)), whole=True)
+@op("isspacep", signature=lambda ins: (("i1",), ("i64",) * (len(ins.operands) - 1)), whole=True)
 def emit_space(code: Writer, ins: Instruction, s: Sequence[str]) -> Results:
     def inside(low: int, end: int) -> str:
-        return code.compare("icmp ult", "i64", code.binary("sub", "i64", s[0], code.const("i64", low)), code.const("i64", end - low))
+        return code.compare("icmp ult", "i64", code.binary("sub", "i64", at, code.const("i64", low)), code.const("i64", end - low))
 
-    space = ins.opcode[1].partition("__")[0]
+    space = ins.opcode[1]
+    at = code.binary("sub", "i64", s[0], s[1]) if len(s) > 1 else s[0]      # in a cluster, the block's own window begins elsewhere
     if space != "global":
         return (inside(*ENDS[space]),)
     windows = inside(ENDS["shared"][0], ENDS["const"][1])

@@ -1,7 +1,8 @@
 """mbarriers: objects in shared memory at which threads arrive and copies report their bytes, as the records of `runtime/mbarriers.cuh`.
 
-Also `cp.async.mbarrier.arrive`, and the proxy fences that racecheck looks for. A block is its own cluster here, so that `.cluster` says no
-more than `.cta`. `.relaxed` orders no accesses. What the manual leaves open and nobody has measured yet stands in the runtime's text.
+Also `cp.async.mbarrier.arrive`, and the proxy fences that racecheck looks for. Other blocks of a cluster may arrive at an mbarrier and
+expect bytes there; only its own block waits. The scopes `.cta` and `.cluster` are not told apart. `.relaxed` orders no accesses. What the
+manual leaves open and nobody has measured yet stands in the runtime's text.
 """
 
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from course_lib.simt.isa.protocols import Placed
 from course_lib.simt.isa.tensor import Tensor, address, malformed, space_of
 from course_lib.simt.isa.warp import NONE
-from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Operand, Reg
+from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Mem, Operand, Reg
 from course_lib.simt.runtime import abi
 from course_lib.simt.runtime.abi import ObjectUse
 
@@ -105,8 +106,9 @@ def register(program: Placed, ins: Instruction, operand: Operand, wanted: str) -
 
 def place(program: Placed, ins: Instruction, operand: Operand, access: Any, number: int, width: int) -> Any:
     """Fill in an Access to shared memory; return the one that a report, a trace or an error says of it."""
-    generic = space_of(ins) == "generic"
-    access.kind, access.space, access.width, access.count = 1, abi.SPACES["generic" if generic else "shared"], width, 1
+    remote = "shared__cluster" in ins.opcode and isinstance(operand, Mem) and isinstance(operand.base, Reg)
+    space = "shared__cluster" if remote else "generic" if space_of(ins) == "generic" else "shared"
+    access.kind, access.space, access.width, access.count = 1, abi.SPACES[space], width, 1
     access.line, access.number = ins.line, number
     address(program, ins, operand, access)
     return abi.Access(kind=1, space=abi.SPACES["generic"], width=width, count=1, line=ins.line, number=number)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from course_lib.simt.isa import async_copies, bulk_copies, images, mbarriers, tensor, tensor_copies, warp, warpgroup
+from course_lib.simt.isa import async_copies, bulk_copies, images, mbarriers, remote_stores, tensor, tensor_copies, warp, warpgroup
 from course_lib.simt.isa.operations import ir_type
 from course_lib.simt.isa.protocols import Described, Placed
 from course_lib.simt.ptx.ir import ACCESSES, Imm, Instruction, Kind, Reg, opened, type_bytes
@@ -55,7 +55,8 @@ FORMS = {
     ),
 }
 
-WITH_RECORDS: tuple[Any, ...] = (tensor, mbarriers, bulk_copies, tensor_copies, async_copies)    # the last takes what is left of cp.async
+# the last takes what is left of cp.async
+WITH_RECORDS: tuple[Any, ...] = (tensor, mbarriers, bulk_copies, tensor_copies, remote_stores, async_copies)
 
 
 def describe_one(program: Described, ins: Instruction, number: int) -> None:

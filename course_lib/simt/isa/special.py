@@ -17,17 +17,21 @@ RESERVED = LIMITS.shared_reserved  # bytes of shared memory that the system keep
 RESERVED_SMEM = {f"%reserved_smem_offset_{name}": value
                  for name, value in (("begin", 0), ("end", 288), ("cap", RESERVED), ("0", 0), ("1", 0))}
 GRID_WORKSPACE = ("%envreg1", "%envreg2")  # upper and lower half of the address where the blocks of a cooperative launch meet
+CLUSTERS = ("cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
+# Registers that the language has not: a block's rank in its cluster, where an address of shared memory has it (`abi.RANK_SHIFT`).
+WINDOW_32, WINDOW_64 = "%window.32", "%window.64"
+# What differs from block to block, in the order of `special_value` of the runtime.
+CHANGING = (*(f"%{name}.{a}" for name in ("ctaid", "clusterid", "cluster_ctaid") for a in AXES), "%cluster_ctarank", WINDOW_32, WINDOW_64)
 SPECIAL = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
            "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid", "%nwarpid", "%lanemask_eq", "%lanemask_lt",
            "%lanemask_le", "%lanemask_gt", "%lanemask_ge", "%warpsize",
            "%smid", "%nsmid", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size",
-           "%cluster_ctarank", "%cluster_nctarank", *(f"%cluster_{n}ctaid.{a}" for n in ("", "n") for a in AXES),
+           "%cluster_ctarank", "%cluster_nctarank", *(f"%{name}.{a}" for name in CLUSTERS for a in AXES), WINDOW_32, WINDOW_64,
            "%is_explicit_cluster",
            "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", *GRID_WORKSPACE, *RESERVED_SMEM)
 CLOCKS = {"%clock": (4, 0), "%clock_hi": (4, 32), "%clock64": (8, 0), "%globaltimer": (8, 0),
           "%globaltimer_lo": (4, 0), "%globaltimer_hi": (4, 32)}  # bytes, first bit of the counter
-WIDE = ("%gridid", "%clock64", "%globaltimer")
-ALIASES = {f"%{n}clusterid.{a}": f"%{n}ctaid.{a}" for n in ("", "n") for a in AXES}  # every block is a cluster of its own
+WIDE = ("%gridid", "%clock64", "%globaltimer", WINDOW_64)
 REFUSED = re.compile(r"%(envreg(?!1$|2$)\d+|pm\d+(_64)?|current_graph_exec)")
 # "PTX ISA", Special Registers, Target ISA Notes: the first architecture with them
 SINCE = ((re.compile(r"%reserved_smem_offset_\w+"), 80),
@@ -40,7 +44,8 @@ def kind(name: str) -> str:
     return "i64" if name in WIDE else "i1" if name == "%is_explicit_cluster" else "i32"
 
 
-def values(warp: int, block: tuple[int, int, int], grid: tuple[int, int, int]) -> dict[str, Any]:
+def values(warp: int, block: tuple[int, int, int], grid: tuple[int, int, int],
+           cluster: tuple[int, int, int] = (1, 1, 1)) -> dict[str, Any]:
     """Return name -> value or (32,) array of the special registers of a warp; ghost lanes repeat lane 0.
 
     `%smid` is 0 of 1: blocks run one after another on one multiprocessor, as far as a kernel can tell.
@@ -54,13 +59,14 @@ def values(warp: int, block: tuple[int, int, int], grid: tuple[int, int, int]) -
              "%tid.x": linear % block[0], "%tid.y": linear // block[0] % block[1], "%tid.z": linear // (block[0] * block[1]),
              "%lanemask_eq": one << lane, "%lanemask_lt": (one << lane) - one,
              "%envreg1": abi.WORKSPACE >> 32, "%envreg2": abi.WORKSPACE & 0xFFFFFFFF,
-             **RESERVED_SMEM, "%smid": 0, "%nsmid": 1, "%gridid": 1, "%cluster_ctarank": 0, "%cluster_nctarank": 1}
+             **RESERVED_SMEM, "%smid": 0, "%nsmid": 1, "%gridid": 1, WINDOW_32: 0, WINDOW_64: 0,
+             "%cluster_nctarank": cluster[0] * cluster[1] * cluster[2]}
     found["%lanemask_le"] = found["%lanemask_eq"] | found["%lanemask_lt"]
     found["%lanemask_gt"] = ~found["%lanemask_le"]
     found["%lanemask_ge"] = ~found["%lanemask_lt"]
     for i, axis in enumerate(AXES):
         found[f"%ntid.{axis}"], found[f"%nctaid.{axis}"] = block[i], grid[i]
-        found[f"%cluster_ctaid.{axis}"], found[f"%cluster_nctaid.{axis}"] = 0, 1
+        found[f"%cluster_nctaid.{axis}"], found[f"%nclusterid.{axis}"] = cluster[i], grid[i] // cluster[i]
     return found
 
 

@@ -2,7 +2,8 @@
 
     result = model.run(program, grid, block, args)
 
-`machine.py` runs warps and counts, `arithmetic.py` says what an instruction computes, `softfloat.py` rounds.
+`machine.py` runs warps and counts, `clusters.py` the blocks of a cluster; `arithmetic.py` says what an instruction computes,
+`softfloat.py` rounds.
 """
 
 from course_lib.simt.model.machine import Undefined, run

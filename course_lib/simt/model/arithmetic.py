@@ -232,8 +232,18 @@ def copysign(parts: Sequence[str], flags: Set[str], args: Sequence[int]) -> int:
     return args[0] & top | args[1] & ~top
 
 
+def map_address(parts: Sequence[str], flags: Set[str], args: Sequence[int]) -> int:
+    """Put the rank of another block into an address of shared memory; a generic address has it in the same bits."""
+    return args[0] & ~(0xFF << 24 if "shared__cluster" in flags else 0xF << 24) | (args[1] & 0xFF) << 24
+
+
+def rank_of(parts: Sequence[str], flags: Set[str], args: Sequence[int]) -> int:
+    """Return the rank that an address of shared memory has."""
+    return args[0] >> 24 & (0xFF if "shared__cluster" in flags else 0xF)
+
+
 SPECIAL: Mapping[str, Callable[[Sequence[str], Set[str], Sequence[int]], Result | tuple[Result, ...]]] = {
-    "bmsk": mask, "szext": sign_extend, "fns": find_nth, "dp4a": dot, "dp2a": dot,
+    "mapa": map_address, "getctarank": rank_of, "bmsk": mask, "szext": sign_extend, "fns": find_nth, "dp4a": dot, "dp2a": dot,
     **dict.fromkeys(VIDEO, video),
     "shl": shift, "shr": shift, "shf": funnel, "lop3": lop3, "bfind": find, "bfe": extract, "bfi": insert, "prmt": permute,
     "setp": set_predicate, "set": set_value, "slct": select_sign, "testp": test_property, "cvt": convert, "mov": move,

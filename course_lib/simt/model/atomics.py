@@ -31,3 +31,8 @@ def changed(ins: Instruction, old: int, given: Sequence[int], compute: Callable[
 def elements(ins: Instruction) -> int:
     """Return how many numbers lie side by side: `.v4` changes four."""
     return next((int(part[1:]) for part in ins.opcode if part in ("v2", "v4", "v8")), 1)
+
+
+def plain(ins: Instruction, name: str) -> Instruction:
+    """Return the instruction `name` in place of an atomic that computes the same."""
+    return Instruction(tuple(name.split(".")), (), None, ins.line)

@@ -4,7 +4,7 @@ This is the definition, not the implementation. Nothing here is fast; each rule 
 
 - 32 threads are a warp. Its lanes share one place in the code while they agree, and wait for each other when they do not:
   of the blocks of code at which lanes wait, the first in the Program's order runs next, with all lanes that wait there.
-- A warp at a barrier waits until every warp of the block waits or has ended.
+- A warp at a barrier waits until every warp of the block waits or has ended. Blocks of a cluster: `clusters.py`.
 - Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes and serves each bank one word per wavefront.
 
 Values are Python integers, the bits of registers. What `arithmetic.py` leaves open (which NaN) is settled here as GPUs do.
@@ -24,7 +24,7 @@ from course_lib.simt.model.types import Halves, Result, Undefined, cut, signed, 
 from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Reg, Vec, opened
 
 FIRST_ARRAY, SPACING = 1 << 40, 1 << 40     # device addresses of the arrays, so far apart that no overrun reaches the next
-SHARED = 0x1000000                        # where shared memory begins among generic addresses
+SHARED = 0x10000000                       # where shared memory begins among generic addresses
 AXES = "xyz"
 
 
@@ -49,15 +49,23 @@ def run(program: Runnable, grid: tuple[int, int, int], block: tuple[int, int, in
     Undefined
         An instruction outside the model, an address outside all arrays, a barrier that cannot open.
     """
-    arrays = [a for a in args if isinstance(a, np.ndarray)]
-    pictures = [a for a in args if not isinstance(a, np.ndarray | np.generic)]
-    memory = Memory([bytearray(a.tobytes()) for a in arrays], parameters(program, args), pictures)
-    counts = Counts()
+    memory, counts = launch_memory(program, args), Counts()
     for z, y, x in np.ndindex(*reversed(grid)):
         run_block(program, memory, counts, (x, y, z), grid, block)
-    for array, data in zip(arrays, memory.arrays):
-        array[...] = np.frombuffer(bytes(data), array.dtype).reshape(array.shape)
+    write_back(memory, args)
     return counts.numbers
+
+
+def launch_memory(program: Runnable, args: Sequence[Any]) -> "Memory":
+    """Return the memory of a launch with copies of the arrays."""
+    pictures = [a for a in args if not isinstance(a, np.ndarray | np.generic)]
+    return Memory([bytearray(a.tobytes()) for a in args if isinstance(a, np.ndarray)], parameters(program, args), pictures)
+
+
+def write_back(memory: "Memory", args: Sequence[Any]) -> None:
+    """Change the arrays as the launch did."""
+    for array, data in zip((a for a in args if isinstance(a, np.ndarray)), memory.arrays, strict=True):
+        array[...] = np.frombuffer(bytes(data), array.dtype).reshape(array.shape)
 
 
 def parameters(program: Runnable, args: Sequence[Any]) -> bytearray:
@@ -191,7 +199,7 @@ class Warp:
     def access(self, ins: Instruction, number: int, lanes: Set[int]) -> None:
         """Load or store `ins.data`, and count it as the assembler joins it with its neighbours (`fuse.py`)."""
         store, nbytes = ins.kind is Kind.STORE, width(ins.opcode[-1]) // 8
-        space = next((part for part in ins.opcode if part in ("global", "shared", "param", "const")), None)
+        space = next((part for part in ins.opcode if part in ("global", "shared", "shared__cluster", "param", "const")), None)
         if space is None or space == "const":
             raise Undefined(f"the model has no {ins.name}")
         base = ins.address.base
@@ -204,23 +212,22 @@ class Warp:
                     self.assign(lane, item, self.memory.load(space, address + i * nbytes, nbytes), ins.opcode[-1])
         record = self.program.accesses.get(number)
         joined = record.tag if record is not None else 0
-        if joined != 1:                                   # 1: another access carries it out
+        if joined != 1 and space != "shared__cluster":    # 1: another access carries it out
             self.counts.access(space, store, addresses, joined or nbytes * len(ins.data))
 
     def atomic(self, ins: Instruction, lanes: Sequence[int]) -> None:
         """Change memory for one lane after another; each sees what those before it left."""
-        space = next((part for part in ins.opcode if part in ("global", "shared")), None)
+        space = next((part for part in ins.opcode if part in ("global", "shared", "shared__cluster")), None)
         if space is None:
             raise Undefined(f"the model has no {ins.name}")
-        count, nbytes = atomics.elements(ins), width(ins.opcode[-1]) // 8
+        count, nbytes, base = atomics.elements(ins), width(ins.opcode[-1]) // 8, ins.address.base
         for lane in lanes:
-            base = ins.address.base
             address = ins.address.offset + (self.value(lane, base) if isinstance(base, Reg) else 0)
             self.memory.at(space, address, count * nbytes)
             operands = [self.value(lane, o) if isinstance(o, Reg | Imm) else 0 for o in ins.inputs[1:]]
             for i in range(count):
                 old = self.memory.load(space, address + i * nbytes, nbytes)
-                new = atomics.changed(ins, old, operands[i::count], lambda name, given: results(plain(ins, name), given)[0])
+                new = atomics.changed(ins, old, operands[i::count], lambda name, given: results(atomics.plain(ins, name), given)[0])
                 self.memory.store(space, address + i * nbytes, nbytes, new)
                 if ins.results:
                     self.assign(lane, list(opened(ins.operands[:1]))[i], old, "u64")
@@ -252,11 +259,6 @@ class Warp:
         if isinstance(register, Reg) and register.name != "_":
             slot = int(self.program.slots[register.name][1][1:])
             self.registers[lane][register.name] = cut(signed(value, kind) if kind[0] == "s" else value, slot)
-
-
-def plain(ins: Instruction, name: str) -> Instruction:
-    """Return the instruction `name` in place of an atomic that computes the same."""
-    return Instruction(tuple(name.split(".")), (), None, ins.line)
 
 
 def operand_width(ins: Instruction, i: int) -> int:

@@ -39,6 +39,9 @@ class Runnable(Protocol):
     def shared_bytes(self) -> int: ...
 
     @property
+    def shared_begin(self) -> int: ...
+
+    @property
     def slots(self) -> Mapping[str, tuple[int, str]]: ...
 
     @property

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from course_lib.simt.errors import PtxSyntaxError, UnsupportedInstruction
-from course_lib.simt.isa.special import ALIASES
 from course_lib.simt.passes.calls import BUILTINS, FRAME, INDIRECT, Linked, Site, align
 from course_lib.simt.passes.cfg import Block
 from course_lib.simt.ptx.ir import Function, Imm, Instruction, Kind, Mem, Operand, Reg, Sym, Vec, at_line
@@ -20,7 +19,6 @@ def rename(linked: Linked, name: str, special: Collection[str]) -> Function:
     kernel = function.kernel
 
     def register(reg: Reg) -> Reg:
-        reg = Reg(ALIASES[reg.name], reg.negated) if reg.name in ALIASES else reg
         if kernel or reg.name in special or reg.name == "_":
             return reg
         return Reg(f"{reg.name}@{name}", reg.negated)

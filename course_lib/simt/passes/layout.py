@@ -10,10 +10,10 @@ from typing import TypeAlias
 import numpy as np
 
 from course_lib.simt.errors import UnsupportedInstruction
-from course_lib.simt.isa import barriers, bulk_copies, images, tensor_copies, warp
+from course_lib.simt.isa import barriers, bulk_copies, clusters, images, tensor_copies, warp
 from course_lib.simt.isa.memory import constant_slot
 from course_lib.simt.isa.operations import OPS, ir_type
-from course_lib.simt.isa.special import SPECIAL, kind, reserved, shared_begin
+from course_lib.simt.isa.special import SPECIAL, WINDOW_64, kind, reserved, shared_begin
 from course_lib.simt.passes import calls
 from course_lib.simt.ptx.ir import Function, Imm, Instruction, Kind, Mem, Module, Operand, Reg, Sym, Variable, Vec, at_line, type_bytes
 from course_lib.simt.ptx.names import plain
@@ -36,6 +36,7 @@ class Variables:
     params: list[tuple[str, int, int, str]]  # name, offset, bytes, type of the elements
     shared_begin: int  # the address of the first byte of shared memory that is stored: offset 0
     lost_alignments: list[tuple[str, int, int, int]]  # of shared variables: name, alignment asked for, address, line of its first use
+    clusters: bool = False  # whether addresses of shared memory have the block's rank, see isa/clusters.py
 
 
 def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variables:
@@ -74,7 +75,8 @@ def place_variables(module: Module, linked: calls.Linked, entry: str) -> Variabl
         params.append((plain(p.name), offset, p.nbytes, p.kind if p.nbytes == type_bytes(p.kind) else "b8"))
         addresses[p.name] = ("param", offset)
         offset += p.nbytes
-    return Variables(addresses, sizes, shared, constants, params, begin, lost)
+    in_clusters = any(map(clusters.uses, linked.functions.values()))
+    return Variables(addresses, sizes, shared, constants, params, begin, lost, in_clusters)
 
 
 def is_dynamic(variable: Variable) -> bool:
@@ -114,13 +116,18 @@ def rewrite(ins: Instruction, variables: Variables) -> Instruction:
     operands = tuple(literal(resolve(o, variables, ins), ins.opcode[-1]) for o in ins.operands)
     if variables.shared_begin and any(word.startswith("shared") for word in ins.opcode):
         first = [i for i, o in enumerate(operands) if isinstance(o, Mem)][:1]              # `cp.async.shared.global [to], [from]`
-        there = next((m.shared_operands(ins) for m in (bulk_copies, tensor_copies) if m.knows(ins)), first)
+        own = next((m.own_operands(ins) for m in (bulk_copies, tensor_copies) if m.knows(ins)), None)
+        there = own if own is not None else () if clusters.remote(ins) else first
         operands = tuple(in_store(o, variables.shared_begin) if i in there and isinstance(o, Mem) and not symbolic(ins, i) else o
                          for i, o in enumerate(operands))
+    if variables.clusters and any(isinstance(o, Sym) and variables.addresses[o.name][0] == "shared" for o in ins.operands):
+        return clusters.in_window(ins, operands, ins.operands)
     opcode = ins.opcode
+    if variables.clusters and opcode[:2] in (("isspacep", "shared"), ("isspacep", "shared__cta")):
+        operands = (*operands, Reg(WINDOW_64))
     if opcode[0] == "cvta":
         kind, space = opcode[-1], opcode[-2]
-        window = WINDOWS.get(space, 0)
+        window = WINDOWS.get(space.partition("__")[0], 0)
         opcode, operands = ("add", kind), operands + (Imm(-window if "to" in opcode else window),)
         if not window:
             opcode, operands = ("mov", kind), operands[:-1]

@@ -4,18 +4,18 @@
 - Hidden operands are written out: the carry flag.
 - Two results stand in braces, except those of setp, shfl, match.
 - Braces around a single value of a load, a store or a move go, and brackets around a texture or a tensor map and coordinates.
-- Hints that change no value go: cache operators' policies, `::cta` and `::cluster` of shared memory (a block is its own cluster).
+- Hints that change no value go: cache operators' policies, `::cta` of shared memory. Of the block's own variables `::cluster` goes, too.
 """
 
 import dataclasses
 
-from course_lib.simt.isa import carry, hints, images, tensor_copies, warp
+from course_lib.simt.isa import carry, clusters, hints, images, tensor_copies, warp
 from course_lib.simt.isa.fields import VIDEO
 from course_lib.simt.isa.operand_shapes import without_lone_braces
 from course_lib.simt.ptx.ir import Function, Instruction, Kind, Reg, Vec
 
 TYPES = ("s32", "u32")
-SPACES = {"shared__cta": "shared", "shared__cluster": "shared", "param__entry": "param", "param__func": "param"}
+SPACES = {"shared__cta": "shared", "param__entry": "param", "param__func": "param"}
 
 
 def normalise(function: Function) -> Function:
@@ -43,10 +43,10 @@ def _normal(ins: Instruction, function: Function) -> Instruction:
         operands = images.flat(dataclasses.replace(ins, operands=operands)).operands
     elif tensor_copies.knows(ins):
         operands = tensor_copies.flat(operands)
-    elif name in ("ld", "ldu", "st", "atom", "red"):
+    elif name in ("ld", "ldu", "st", "atom", "red") and ins.kind is not Kind.COPY:
         if "L2__cache_hint" in opcode and len(operands) > 2:
             operands = operands[:-1]
-        opcode = tuple(SPACES.get(part, part) for part in opcode)
+        opcode = tuple(SPACES.get(part, part) for part in clusters.own(ins))
         if ins.kind is Kind.ATOMIC and warp.elements(ins) > 1 and operands[0] == Reg("_"):
             operands = (Vec((Reg("_"),) * warp.elements(ins)), *operands[1:])
     return ins if (opcode, operands) == (ins.opcode, ins.operands) else dataclasses.replace(ins, opcode=opcode, operands=operands)

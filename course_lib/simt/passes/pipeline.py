@@ -28,6 +28,8 @@ from course_lib.simt.passes.verify import verify
 from course_lib.simt.ptx.ir import BARRIERS, Function, Instruction, Kind, Module, Variable, at_line, opened
 from course_lib.simt.runtime import abi
 
+OF_BLOCKS = {"shared", "shared__cluster"}     # memory that other blocks, or those of other clusters, do not touch
+
 
 @dataclass
 class Program:
@@ -56,6 +58,7 @@ class Program:
     target: str  # the architecture that the text is for: "sm_90"
     shared_begin: int  # the address of the first byte that is stored of shared memory: offset 0
     lost_alignments: list[tuple[str, int, int, int]]  # of shared variables: name, alignment asked for, address, line of its first use
+    directives: Mapping[str, tuple[int, ...]]  # of the kernel
     accesses: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Access
     crossings: dict[int, Any] = field(default_factory=dict)  # instruction number -> abi.Cross
     tensors: dict[int, Tensor] = field(default_factory=dict)  # instruction number -> Tensor
@@ -64,7 +67,7 @@ class Program:
 
     def atomics(self) -> bool:
         """Say whether blocks may touch the same memory: then they run one after another, so that results repeat."""
-        return any("shared" not in self.instructions[number].opcode for number in self.of_kind.get(Kind.ATOMIC, ()))
+        return any(OF_BLOCKS.isdisjoint(self.instructions[number].opcode) for number in self.of_kind.get(Kind.ATOMIC, ()))
 
     @functools.cached_property
     def alike(self) -> list[Alike]:
@@ -95,7 +98,7 @@ class Program:
     def waits_for_blocks(self) -> bool:
         """Say whether a loop looks at memory that other blocks may change: they run one after another too, so that findings repeat."""
         looking = (i for b in self.blocks if b.polls for i in b.instructions if cfg.looks(i))
-        return any(i.kind is not Kind.MBARRIER and "shared" not in i.opcode for i in looking)
+        return any(i.kind is not Kind.MBARRIER and OF_BLOCKS.isdisjoint(i.opcode) for i in looking)
 
 
 def build_program(module: Module, entry: str) -> Program:
@@ -119,7 +122,8 @@ def build_program(module: Module, entry: str) -> Program:
     program = Program(
         entry, code.instructions, code.blocks, slots, register_bytes, variables.params, variables.shared, variables.sizes["shared"],
         linked.frames[entry], variables.constants, variables.addresses, variables.sizes["const"], most_threads(module.functions[entry]),
-        most_registers(module.functions[entry]), code.entry_block, linked, module.target, variables.shared_begin, variables.lost_alignments)
+        most_registers(module.functions[entry]), code.entry_block, linked, module.target, variables.shared_begin, variables.lost_alignments,
+        module.functions[entry].directives)
     describe(program)
     note_channels(program)
     fuse_accesses(program)

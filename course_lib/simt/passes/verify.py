@@ -7,7 +7,6 @@ from typing import NoReturn
 from course_lib.simt.errors import PtxSyntaxError
 from course_lib.simt.isa import hints, images, warp
 from course_lib.simt.isa.operations import OPS, ir_type
-from course_lib.simt.isa.special import ALIASES
 from course_lib.simt.isa.special import kind as special_kind
 from course_lib.simt.ptx.ir import (
     ACCESSES,
@@ -106,7 +105,7 @@ class _Verifier:
 
     def register(self, ins: Instruction, operand: Reg) -> str:
         """Return the LLVM type of a register operand."""
-        if operand.name in self.special or operand.name in ALIASES:
+        if operand.name in self.special:
             return special_kind(operand.name)
         kind = self.function.register_type(operand.name)
         if kind is None:
@@ -240,7 +239,7 @@ class _Verifier:
     def address(self, ins: Instruction, where: Mem, kind: str, count: int) -> None:
         if isinstance(where.base, Reg):
             have = self.register(ins, where.base)
-            if have != "i64" and not (have == "i32" and {"shared", "local", "const"} & set(ins.opcode)):
+            if have != "i64" and not (have == "i32" and {"shared", "shared__cluster", "local", "const"} & set(ins.opcode)):
                 self.fail(ins, f"the address register {written(where.base.name)} has {have[1:]} bits")
         if any(p.startswith("param") for p in ins.opcode):
             if ins.kind is Kind.STORE and (not isinstance(where.base, Sym) or where.base.name in self.given):

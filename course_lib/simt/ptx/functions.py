@@ -88,10 +88,10 @@ class Functions(Variables):
                 values = [self.integer()]
                 while self.accept(","):
                     values.append(self.integer())
-                if word == ".reqnctapercluster" and set(values) != {1}:
-                    raise self.last("the simulator knows no clusters of several blocks")
                 function.directives[word[1:]] = tuple(values)
-            elif word not in FLAGS and not self.debug_directive(word):
+            elif word in FLAGS:
+                function.directives[word[1:]] = ()
+            elif not self.debug_directive(word):
                 raise self.last(f"unknown directive {word!r}")
 
     def parameters(self) -> list[Variable]:

@@ -139,7 +139,11 @@ class Instruction:
     def kind(self) -> Kind:
         """The Kind of the instruction."""
         if self.opcode[0] in ("bar", "barrier"):
-            return Kind.WARP_BARRIER if "warp" in self.opcode else Kind.ARRIVAL if "arrive" in self.opcode else Kind.BARRIER
+            together = "cluster" in self.opcode and "aligned" in self.opcode      # lanes that arrive so wait for the rest of their warp
+            arrival = "arrive" in self.opcode and not together
+            return Kind.WARP_BARRIER if "warp" in self.opcode else Kind.ARRIVAL if arrival else Kind.BARRIER
+        if self.opcode[:2] in (("st", "async"), ("red", "async")):
+            return Kind.COPY
         if self.opcode[0] == "cp":
             bulk = self.opcode[1:4] == ("reduce", "async", "bulk")
             return Kind.COPY if bulk or self.opcode[1:2] == ("async",) and COPIES & {*self.opcode[2:3]} else Kind.COMPUTE

@@ -87,11 +87,12 @@ def enumeration(name: str) -> Any:
 ENUMS, STRUCTURES = read(TEXT)
 Fault, Misuse, Misfit, ImageUse, ImageElement = map(enumeration, ("Fault", "Misuse", "Misfit", "ImageUse", "ImageElement"))
 AddressMode, Boundary = map(enumeration, ("AddressMode", "Boundary"))
-ObjectUse, ObjectMisuse, FlightKind, MapMisuse = map(enumeration, ("ObjectUse", "ObjectMisuse", "FlightKind", "MapMisuse"))
+ObjectUse, ObjectMisuse, FlightKind = map(enumeration, ("ObjectUse", "ObjectMisuse", "FlightKind"))
+MapMisuse, ClusterMisuse = map(enumeration, ("MapMisuse", "ClusterMisuse"))
 HAZARDS = tuple(name if len(name) == 3 else name.lower() for name in ENUMS["HazardKind"])
 SPACES = {name.lower(): value for name, value in ENUMS["Space"].items()}  # as PTX writes them
 globals().update(STRUCTURES)
-for _names in ("", "Window", "Status", "LiveKind", "ByRuntime", "Crossed", "WaitStatus"):
+for _names in ("", "Window", "Status", "LiveKind", "ByRuntime", "Crossed", "WaitStatus", "PeerAddress"):
     globals().update(ENUMS[_names])
 # The runtime's functions that translated kernels call, in the order of the table that `Warp.functions` points to.
 FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "count_guarded", "lookup", "analyze",
@@ -100,7 +101,7 @@ FUNCTIONS = ("memory_access", "next_block", "branch", "arrive", "sync_warp", "co
              "call_function", "return_function", "branch_indexed", "trap", "read_clock",
              "access_tile", "multiply", "copy_async", "copy_group", "use_image",
              "check_exactly", "settle", "mark_lines", "lines_read", "arrive_only",
-             "use_object", "fence_proxy", "arrive_behind_copies", "copy_bulk", "copy_box", "wait_bulk",
+             "use_object", "fence_proxy", "arrive_behind_copies", "copy_bulk", "copy_box", "wait_bulk", "store_async",
              "issue_product", "product_step", "wait_here", "touch_registers")
 TESTED = ("count_sectors", "count_wavefronts", "host_of")  # further functions that Python calls
 

@@ -2,7 +2,7 @@
 
 __device__ __forceinline__ Flight* take_flight(Async* a) {
     Flight* f = &a->flight[a->flights++];
-    f->over = f->boxed = 0;
+    f->over = f->boxed = f->from = f->sender = 0;
     return f;
 }
 
@@ -34,7 +34,7 @@ __device__ __noinline__ void mark_landed(Worker* k, u64 at, u32 bytes, const Obj
         c->written = proxied ? 1 : 1 | BY_GENERIC;
         c->via = 1 + (o - async_of(k)->object);
         c->proxied = proxied;
-        c->write_epoch = o->phase + 1;
+        c->write_epoch = o->phase + 2;         // as complete_phase counts them
         ((u32*)k->epochs)[g] = k->epoch + 1;
     }
 }
@@ -78,7 +78,7 @@ extern "C" __device__ u32 arrive_behind_copies(Warp* w, const ObjectOp* p) {
         for (u32 left = rest; left; left &= left - 1) {
             const u32 l = lowest(left);
             if (address[l] != address[first]) continue;
-            o = find_object(w, p->number, l, address[l], 0);
+            o = find_object(w, k, p->number, l, address[l], 0);
             if (!o) return 1;
             lanes |= left & -left;
             if (p->free) ++o->pending;

@@ -15,8 +15,9 @@ __device__ __noinline__ void touch(Warp* w, u32 number, u32 store, u32 lane, u64
 // The addresses of all lanes in the space of `a`.
 __device__ __noinline__ void addresses(const Warp* w, const Access* a, u64* address) {
     if (a->has_address) {
-        a->address_bytes == 4 ? addresses_4(w->registers + a->address, a->offset, address)
-                              : addresses_8(w->registers + a->address, a->offset, address);
+        const i64 offset = a->offset - (a->space == SHARED ? w->window : 0);
+        a->address_bytes == 4 ? addresses_4(w->registers + a->address, offset, address)
+                              : addresses_8(w->registers + a->address, offset, address);
         return;
     }
 #pragma unroll 1

@@ -3,7 +3,15 @@
 // A warp arrives at a block's barrier when all its living lanes have come, and counts as 32 threads. A barrier with a number
 // of threads opens when that many have come; one without, when all living warps of the block wait at it.
 
-enum { BARRIERS = 16, AWAITING = 16 };   // the latter in place of a barrier's number: a warp waits for others of its warpgroup
+// Instead of a barrier's number: a warp waits for others of its warpgroup; at the cluster's barrier (clusters.cuh); or lanes that come there
+// with .aligned wait for their warp.
+enum { BARRIERS = 16, AWAITING = 16, AT_CLUSTER = 17, TO_CLUSTER = 18 };
+
+__device__ u32 come_to_cluster(Warp* w, const Bar* b, u32 lanes);
+__device__ u32 whole_at_cluster(Warp* w);
+__device__ u32 wait_for_cluster(Warp* w, const Bar* b, u32* lanes, u32 next);
+__device__ void leave_cluster(Warp* w);
+__device__ u32 open_alone(Worker* k, const Launch* L);
 __device__ __forceinline__ u32 misuse(Warp* w, u32 what, const Bar* b, u32 lane, u32 value) {
     return fault(w, BARRIER_MISUSE, b->number, lane, (u64)what << 32 | value);
 }
@@ -29,13 +37,18 @@ extern "C" __device__ u32 arrive(Warp* w, const Bar* b, u32 next, u32 lanes) {
     u32 id, count;
     lanes &= w->mask;
     if (!lanes) return 0;
-    if (operands_of(w, b, lanes, &id, &count)) return 1;
+    if (b->cluster) {
+        if (!b->arrive && wait_for_cluster(w, b, &lanes, next)) return 1;
+        if (!lanes) return 0;
+        id = b->arrive ? TO_CLUSTER : AT_CLUSTER;
+        count = 0;
+    } else if (operands_of(w, b, lanes, &id, &count)) return 1;
     const Bar* before = (const Bar*)w->bar;
     if (w->parked && (w->bar_id != id || w->bar_count != count || before->number != b->number &&
-                      (b->plain || before->plain || b->reduce || before->reduce)))
+                      (b->plain || before->plain || b->reduce || before->reduce || b->cluster == 2)))
         return fault(w, DIVERGENT_BARRIER, b->number, lowest(lanes), w->barrier);
-    if (w->traced) record(w, b->number, 1, 0);
-    if (!w->parked) w->bar_true = 0;
+    if (w->traced && id != TO_CLUSTER) record(w, b->number, 1, 0);
+    if (!w->parked) w->bar_true = b->cluster ? w->alive : 0;
     w->barrier = b->number;
     w->bar = (u64)b;
     w->bar_id = id;
@@ -132,6 +145,7 @@ __device__ __noinline__ u32 count_arrival(Warp* w, const Launch* L, u32 id, u32 
 extern "C" __device__ u32 arrive_only(Warp* w, const Bar* b) {
     u32 id, count;
     if (!w->mask) return 0;
+    if (b->cluster) return come_to_cluster(w, b, w->mask);
     if (operands_of(w, b, w->mask, &id, &count)) return 1;
     if (w->mask != w->alive) return misuse(w, PART_OF_WARP, b, lowest(w->mask), id);
     if (w->traced) record(w, b->number, 1, 0);
@@ -147,6 +161,7 @@ __device__ __noinline__ u32 stop_warp(Warp* w, u32 from_uniform) {
         w->bar_id = w->bar_count = 0;
         return 0;
     }
+    if (w->bar_id == AT_CLUSTER || w->bar_id == TO_CLUSTER) return whole_at_cluster(w);
     return w->bar_count ? count_arrival(w, (const Launch*)w->launch, w->bar_id, w->bar_count, w->barrier) : 0;
 }
 
@@ -164,9 +179,19 @@ __device__ __noinline__ u32 meet(Worker* k, const Launch* L, const Warp* first, 
 
 __device__ u32 stuck_warpgroup(Worker* k, Warp* w);
 
+__device__ __noinline__ u32 awaits_cluster(const Worker* k, const Launch* L) {
+#pragma unroll 1
+    for (u32 i = 0; i < L->warps; ++i) {
+        const Warp* w = (const Warp*)(k->warps + i * L->warp_bytes);
+        if (w->state == WAITING && w->bar_id == AT_CLUSTER) return 1;
+    }
+    return 0;
+}
+
 // No warp can run: open the barrier at which all that live wait, or say which ones keep each other waiting.
 __device__ __noinline__ u32 release(Worker* k, const Launch* L) {
     Warp* first = 0;
+    if (awaits_cluster(k, L)) return k->cluster ? 0 : open_alone(k, L);      // run_clusters looks at all blocks
 #pragma unroll 1
     for (u32 i = 0; i < L->warps; ++i) {
         Warp* w = (Warp*)(k->warps + i * L->warp_bytes);

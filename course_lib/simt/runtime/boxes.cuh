@@ -206,9 +206,10 @@ __device__ __noinline__ void count_box(Worker* k, u32 number, const Box* b) {
     }
 }
 
-__device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, u64 shared, u64 map, u64 object) {
-    Worker* k = (Worker*)w->worker;
+// One copy, into the shared memory of the block h or of each block of a mask, as one_copy of bulk.cuh does it.
+__device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, Worker* h, u64 shared, u64 map, u64 object) {
     Box box;
+    const u32 many = c->mask_slot != ~0u;
     if (open_map(w, c, lane, map, &box)) return 1;
 #pragma unroll 1
     for (u32 i = 0; i < MOST_AXES; ++i) box.at[i] = i < c->rank ? (int)operand_of(w, c->at[i], c->at_slot[i], lane) : 0;
@@ -218,30 +219,38 @@ __device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, u64 sha
     const u64 wrong = outside(shared, bytes, 0, w->shared_bytes);
     if (wrong != ~0ull) return fault(w, OUT_OF_BOUNDS, c->number, lane, wrong);
     if (find_tensor(w, c, lane, &box)) return 1;
-    Object* o = c->kind == INTO_SHARED ? find_object(w, c->number, lane, object, 1) : 0;
-    if (c->kind == INTO_SHARED && !o) return 1;
-    Flight* f = begin_flight(w, c->number, lane, o, shared, bytes);
-    f->change = c->change;
-    f->element = box.number;
-    f->width = box.bytes;
-    f->boxed = 1;
-    *box_of(async_of(k), f) = box;
-    count_box(k, c->number, &box);
+#pragma unroll 1
+    for (u32 left = many ? (u32)read_slot(w, c->mask_slot, 2, lane) : 1; left; left &= left - 1) {
+        h = target_of(w, c->number, lane, h, many, left, shared);
+        if (!h) return 1;
+        Object* o = c->kind == INTO_SHARED ? find_object(w, h, c->number, lane, object, 1) : 0;
+        if (c->kind == INTO_SHARED && !o) return 1;
+        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes);
+        f->change = c->change;
+        f->element = box.number;
+        f->width = box.bytes;
+        f->boxed = 1;
+        *box_of(async_of(h), f) = box;
+    }
+    count_copy(w, c->number, bytes);
+    count_box((Worker*)w->worker, c->number, &box);
     return 0;
 }
 
 // One copy of a box for each active lane. Returns 1 after a fault.
 extern "C" __device__ u32 copy_box(Warp* w, const BoxCopy* c) {
     u64 shared[LANES], map[LANES], object[LANES];
+    Worker *home[LANES], *told[LANES];
     if (!w->mask) return 0;
-    if (shared_places(w, &c->shared, shared)) return 1;
-    if (c->kind == INTO_SHARED && shared_places(w, &c->object, object)) return 1;
+    if (places_in_cluster(w, &c->shared, shared, home)) return 1;
+    if (c->kind == INTO_SHARED && places_in_cluster(w, &c->object, object, told)) return 1;
     addresses(w, &c->map, map);
     if (w->traced) record(w, c->number, 0, shared);
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
         const u32 l = lowest(left);
-        if (one_box(w, c, l, shared[l], map[l], object[l])) return 1;
+        if (c->kind == INTO_SHARED && home[l] != told[l]) return misused(w, OTHER_BLOCK, c->number, l, 0, 0);
+        if (one_box(w, c, l, home[l], shared[l], map[l], object[l])) return 1;
     }
     ++((Worker*)w->worker)->epoch;
     return 0;

@@ -15,10 +15,23 @@ __device__ __noinline__ void move_bytes(u64 to, u64 from, u32 bytes) {
 __device__ void load_box(Worker* k, const Flight* f);
 __device__ void store_box(Worker* k, const Flight* f);
 
+__device__ __noinline__ void fill_bytes(u64 to, u64 value, u32 bytes) {
+#pragma unroll 1
+    for (u32 i = 0; i < bytes; i += 8) *(u64*)(to + i) = value;
+}
+
+__device__ void write_values(Worker* k, const Flight* f);       // of st.async and red.async, see remote.cuh
+__device__ void read_peer(Worker* k, const Flight* f);
+__device__ void land_from_afar(Worker* k, u64 at, u32 bytes);
+
 __device__ __noinline__ void land_load(Worker* k, Flight* f, Object* o) {
     if (f->boxed) load_box(k, f);
-    else move_bytes(k->shared + f->at, f->host, f->bytes);
+    else if (f->kind == VALUE) write_values(k, f);
+    else if (f->host) move_bytes(k->shared + f->at, f->host, f->bytes);
+    else fill_bytes(k->shared + f->at, ((const Launch*)k->launch)->poison, f->bytes);     // its source is gone
+    if (f->from) read_peer(k, f);
     if (k->clocks) mark_landed(k, f->at, f->bytes, o, 1);
+    if (k->far) land_from_afar(k, f->at, f->bytes);
     f->over = 1;
     --o->flying;
     o->bytes -= f->bytes;
@@ -38,7 +51,7 @@ __device__ void land_flights(Worker* k, Object* only, u32 all) {
             continue;
         }
         if (!all && o != only) continue;
-        if (f->kind == INTO_SHARED) land_load(k, f, o);
+        if (f->kind != ARRIVAL) land_load(k, f, o);
         else
 #pragma unroll 1
             for (u32 left = f->bytes; left && o->pending && (all || o->phase == phase); left &= left - 1)
@@ -80,8 +93,7 @@ __device__ void write_target(Worker* k, Flight* f) {
         return;
     }
     if (!f->data) {
-#pragma unroll 1
-        for (u32 i = 0; i < f->bytes; i += 8) *(u64*)(f->host + i) = poison;
+        fill_bytes(f->host, poison, f->bytes);
         return;
     }
     if (!f->change) {
@@ -115,69 +127,86 @@ __device__ __noinline__ void touch_proxied(Warp* w, u32 number, u32 store, u32 l
     if (store) mark_flight(w, at, bytes, 1);
 }
 
+__device__ void touch_far(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 bytes, u32 kind);     // far.cuh
+__device__ void lend_to_peer(Warp* w, Flight* f, u32 lane, u64 at);
+
 // The first 16 bytes of a range that lie outside of what it must lie in, or ~0.
 __device__ __noinline__ u64 outside(u64 at, u64 bytes, u64 lo, u64 hi) {
     if (at < lo || at >= hi) return at;
     return bytes > hi - at ? hi & ~15ull : ~0ull;
 }
 
-// A thread's copy is under way; o: the mbarrier that it tells, 0 for one into global memory.
-__device__ __noinline__ Flight* begin_flight(Warp* w, u32 number, u32 lane, Object* o, u64 shared, u32 bytes) {
-    Worker* k = (Worker*)w->worker;
-    Async* a = async_of(k);
-    if (a->flights == MOST_FLIGHTS) land_flights(k, 0, 1);
+// Where a copy reads or writes outside of the shared memory of its target: in an array, or in the block's own shared memory. 0 after a fault.
+__device__ __noinline__ u64 far_side(Warp* w, const BulkCopy* c, u32 lane, u64 at, u32 bytes) {
+    if (at & 15) return fault(w, MISALIGNED, c->number, lane, at), 0;
+    if (c->far.space == SHARED) {
+        const u64 wrong = outside(at, bytes, 0, w->shared_bytes);
+        if (wrong != ~0ull) return fault(w, OUT_OF_BOUNDS, c->number, lane, wrong), 0;
+        return w->shared + at;
+    }
+    const Array* array = find((const Launch*)w->launch, at, 16);
+    if (!array) return fault(w, OUT_OF_BOUNDS, c->number, lane, at), 0;
+    if (bytes > array->hi - at) return fault(w, OUT_OF_BOUNDS, c->number, lane, outside(at, bytes, array->lo, array->hi)), 0;
+    if (c->kind == INTO_GLOBAL && !array->writable) return fault(w, READ_ONLY, c->number, lane, at), 0;
+    return array->host + (at - array->lo);
+}
+
+// A copy is under way from now on, in the list of the block h, whose mbarrier `o` it tells if it goes to shared memory.
+__device__ __noinline__ Flight* send(Warp* w, Worker* h, u32 number, u32 lane, u32 kind, Object* o, u64 at, u32 bytes) {
+    Async* a = async_of(h);
+    if (a->flights == MOST_FLIGHTS) land_flights(h, 0, 1);
     Flight* f = take_flight(a);
-    f->kind = o ? INTO_SHARED : INTO_GLOBAL;
+    f->kind = kind;
     f->number = number;
     f->thread = w->index * LANES + lane + 1;
     f->object = o ? o - a->object : 0;
     f->bytes = bytes;
-    f->at = shared;
-    f->data = 0;
+    f->at = at;
+    f->data = f->change = 0;
     f->group = a->committed[f->thread - 1];
     if (o) ++o->flying;
     ++a->changes;
-    w->role |= ISSUED_COPIES;
-    u64* n = (u64*)k->dynamic + COUNTS * number;
-    n[0] += 1;
-    n[1] += bytes;
-    if (k->clocks) touch_proxied(w, number, o != 0, lane, shared, bytes);
+    if (h != (Worker*)w->worker) f->sender = 1 + ((Worker*)w->worker)->rank;
+    if (f->sender) touch_far(w, h, number, lane, at, bytes, VALUE);
+    else if (async_of(h) && h->clocks) touch_proxied(w, number, kind != INTO_GLOBAL, lane, at, bytes);
     return f;
 }
 
-// L2 sectors of the bytes [at, at + bytes) of global memory.
-__device__ __forceinline__ void count_sectors_of_bulk(Worker* k, u32 number, u64 at, u64 bytes) {
-    ((u64*)k->dynamic)[COUNTS * number + 2] += (at + bytes - 1 >> 5) - (at >> 5) + 1;
-}
-
-__device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, u64 shared, u64 global, u64 object) {
+// One copy, into the shared memory of the block h or of each block of a mask; `shared` and `object` are bytes there.
+__device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, Worker* h, u64 shared, u64 global, u64 object) {
     Worker* k = (Worker*)w->worker;
     const u32 bytes = operand_of(w, c->bytes, c->bytes_slot, lane), load = c->kind == INTO_SHARED;
     if (!bytes || bytes & 15) return misused(w, BULK_BYTES, c->number, lane, bytes, 0);
-    if (global & 15) return fault(w, MISALIGNED, c->number, lane, global);
     const u64 wrong = outside(shared, bytes, 0, w->shared_bytes);
     if (wrong != ~0ull) return fault(w, OUT_OF_BOUNDS, c->number, lane, wrong);
-    const Array* array = find((const Launch*)w->launch, global, 16);
-    if (!array) return fault(w, OUT_OF_BOUNDS, c->number, lane, global);
-    if (bytes > array->hi - global) return fault(w, OUT_OF_BOUNDS, c->number, lane, outside(global, bytes, array->lo, array->hi));
-    if (!load && !array->writable) return fault(w, READ_ONLY, c->number, lane, global);
-    Object* o = load ? find_object(w, c->number, lane, object, 1) : 0;
-    if (load && !o) return 1;
-    Flight* f = begin_flight(w, c->number, lane, o, shared, bytes);
-    f->host = array->host + (global - array->lo);
-    f->change = c->change;
-    f->element = c->element;
-    f->width = c->width;
-    count_sectors_of_bulk(k, c->number, global, bytes);
+    const u64 host = far_side(w, c, lane, global, bytes);
+    if (!host) return 1;
+    const u32 many = c->mask_slot != ~0u;
+#pragma unroll 1
+    for (u32 left = many ? (u32)read_slot(w, c->mask_slot, 2, lane) : 1; left; left &= left - 1) {
+        h = target_of(w, c->number, lane, h, many, left, shared);
+        if (!h) return 1;
+        Object* o = load ? find_object(w, h, c->number, lane, object, 1) : 0;
+        if (load && !o) return 1;
+        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes);
+        f->host = host;
+        f->change = c->change;
+        f->element = c->element;
+        f->width = c->width;
+        if (load && c->far.space == SHARED) lend_to_peer(w, f, lane, global);
+    }
+    count_copy(w, c->number, bytes);
+    if (c->far.space != SHARED) count_sectors_of_bulk(k, c->number, global, bytes);
     return 0;
 }
 
 // One bulk copy for each active lane. Returns 1 after a fault.
 extern "C" __device__ u32 copy_bulk(Warp* w, const BulkCopy* c) {
     u64 shared[LANES], global[LANES], object[LANES];
+    Worker *home[LANES], *told[LANES];
     if (!w->mask) return 0;
-    if (shared_places(w, &c->shared, shared)) return 1;
-    if (c->kind == INTO_SHARED && shared_places(w, &c->object, object)) return 1;
+    if (places_in_cluster(w, &c->shared, shared, home)) return 1;
+    if (c->kind == INTO_SHARED && places_in_cluster(w, &c->object, object, told)) return 1;
     addresses(w, &c->far, global);
     if (w->traced) {
         record(w, c->number, 0, c->kind == INTO_SHARED ? global : shared);
@@ -186,7 +215,8 @@ extern "C" __device__ u32 copy_bulk(Warp* w, const BulkCopy* c) {
 #pragma unroll 1
     for (u32 left = w->mask; left; left &= left - 1) {
         const u32 l = lowest(left);
-        if (one_copy(w, c, l, shared[l], global[l], object[l])) return 1;
+        if (c->kind == INTO_SHARED && home[l] != told[l]) return misused(w, OTHER_BLOCK, c->number, l, 0, 0);
+        if (one_copy(w, c, l, home[l], shared[l], global[l], object[l])) return 1;
     }
     ++((Worker*)w->worker)->epoch;
     return 0;
@@ -226,10 +256,17 @@ __device__ __noinline__ void end_flights(Worker* k) {
 #pragma unroll 1
     for (u32 i = 0; i < a->flights; ++i) {
         Flight* f = &a->flight[i];
-        if (f->kind != ARRIVAL && !f->data) log_hazard(k, UNAWAITED, f->number, f->number, f->thread, f->thread, f->at);
+        if (f->kind != ARRIVAL && !f->data && f->sender) log_between(k, UNAWAITED, f->number, f->number, f->sender - 1, f->thread, f->thread, f->at, k);
+        else if (f->kind != ARRIVAL && !f->data) log_hazard(k, UNAWAITED, f->number, f->number, f->thread, f->thread, f->at);
         if (f->kind == INTO_GLOBAL) write_target(k, f);
     }
     a->flights = 0;
+}
+
+// Where one block of a cluster does something, the others may still wait for it.
+__device__ __noinline__ void wake_cluster(const Cluster* c) {
+#pragma unroll 1
+    for (u32 r = 0; r < c->blocks; ++r) async_of((Worker*)c->worker[r])->quiet = 0;
 }
 
 // All warps have had their turn: bytes come for which a phase waits that lacks nothing else. Returns 1 when nobody can ever go on.
@@ -259,6 +296,7 @@ __device__ __noinline__ u32 after_turns(Worker* k, const Launch* L, u32 ready, u
     a->seen_changes = a->changes;
     a->ready = ready;
     a->quiet = changed_something ? 0 : a->quiet + 1;
+    if (changed_something && k->cluster) wake_cluster((const Cluster*)k->cluster);
     if (!stuck || a->quiet < (L->interleaved ? QUIET_TURNS_INTERLEAVED : QUIET_TURNS)) return 0;
     return misused(stuck, DEADLOCK, stuck->wait_number, stuck->wait_lane, stuck->wait_phase, &a->object[stuck->wait_object]);
 }

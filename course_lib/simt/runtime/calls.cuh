@@ -33,8 +33,9 @@ __device__ __noinline__ void clear_stack(Warp* w) {
 // Where the byte at a generic address lies on the host, as this lane sees it, and how many follow it there; 0: nowhere.
 extern "C" __device__ u64 host_of(Warp* w, u32 lane, u64 address, u64* left) {
     const Launch* L = (const Launch*)w->launch;
-    const u32 space = space_of(address);
-    const u64 at = address - window_of(L, space);
+    const u32 space = space_for(w, address);
+    const u64 at = address - window_of(w, space);
+    if (space == SHARED__CLUSTER) return *left = 0;
     u64 host = space == SHARED ? w->shared : space == LOCAL ? local_of(w, lane) : w->constants;
     u64 size = space == SHARED ? L->shared_bytes : space == LOCAL ? L->local_bytes : L->constant_bytes;
     if (space == GLOBAL) {

@@ -1,7 +1,7 @@
 // clocks.cuh -- what each thread knows of the others' accesses, for racecheck of a kernel with mbarriers or bulk copies
 
 // An mbarrier orders those who arrived before those who saw the phase complete, thread by thread. So each thread has a row of numbers:
-// up to which epoch it knows the accesses of each other thread, and behind those, how many phases of each mbarrier it has seen complete.
+// up to which epoch it knows the accesses of each other thread, and behind those, 1 + the phase of each mbarrier that it knows has begun.
 // A second row holds what of that a fence.proxy.async stands behind: the rest is unknown to the async proxy. Named barriers and mbarriers
 // hold such rows too. What lies before a barrier of the whole block is known to all; `floor` says that.
 
@@ -9,11 +9,15 @@ __device__ __forceinline__ Async* async_of(const Worker* k) { return (Async*)k->
 
 __device__ __forceinline__ u32* clock_row(const Worker* k, u32 row) { return (u32*)k->clocks + (u64)row * async_of(k)->columns; }
 
-// Rows: the threads', the same behind a fence, two of each named barrier, and of each mbarrier what arrived and what its phase completed.
+// Rows: the threads', the same behind a fence, two of each named barrier, two and two of the cluster's, and of each mbarrier what arrived and what its phase completed.
 __device__ __forceinline__ u32 fenced_row(const Worker* k, u32 thread) { return async_of(k)->threads + thread; }
 __device__ __forceinline__ u32 bar_row(const Worker* k, u32 id) { return 2 * (async_of(k)->threads + id); }
-__device__ __forceinline__ u32 object_row(const Worker* k, u32 object, u32 done) {
-    return 2 * (async_of(k)->threads + 16) + 4 * object + 2 * done;
+__device__ __forceinline__ u32 cluster_row(const Worker* k, u32 done) { return 2 * (async_of(k)->threads + 16) + 2 * done; }
+__device__ __forceinline__ u32 object_row(const Worker* k, u32 object, u32 done) { return cluster_row(k, 2) + 4 * object + 2 * done; }
+
+// The column of a warp of the cluster. Other blocks know a block's accesses warp by warp: never less than they do, sometimes more.
+__device__ __forceinline__ u32 far_column(const Worker* k, u32 rank, u32 warp) {
+    return async_of(k)->far + rank * ((const Launch*)k->launch)->warps + warp;
 }
 
 __device__ __noinline__ void join_row(Worker* k, u32 to, u32 from) {
@@ -36,6 +40,7 @@ __device__ __noinline__ void give_clock(Worker* k, u32 row, u32 thread) {
     join_row(k, row, thread);
     join_row(k, row + 1, fenced_row(k, thread));
     clock_row(k, row)[thread] = k->epoch + 1;
+    if (async_of(k)->far) clock_row(k, row)[far_column(k, k->rank, thread / LANES)] = k->epoch + 1;
 }
 
 __device__ __noinline__ void take_clock(Worker* k, u32 row, u32 thread) {
@@ -47,6 +52,9 @@ __device__ __noinline__ void take_clock(Worker* k, u32 row, u32 thread) {
 __device__ __forceinline__ bool clock_knows(const Worker* k, u32 thread, u32 column, u32 epoch, u32 fenced) {
     return clock_row(k, fenced ? fenced_row(k, thread) : thread)[column] >= epoch;
 }
+
+// A thread of another block gives what it knows of the cluster to a pair of rows of the block h (far.cuh).
+__device__ void give_far(Worker* k, u32 thread, Worker* h, u32 row);
 
 // Lanes of a warp have waited for each other.
 __device__ __noinline__ void join_lanes(Worker* k, const Warp* w, u32 lanes) {
@@ -76,6 +84,9 @@ __device__ __noinline__ void join_block(Worker* k) {
         join_row(k, 0, t);
         join_row(k, fenced_row(k, 0), fenced_row(k, t));
     }
+    if (async_of(k)->far)
+#pragma unroll 1
+        for (u32 i = 0; i < threads / LANES; ++i) clock_row(k, 0)[far_column(k, k->rank, i)] = k->epoch;
 #pragma unroll 1
     for (u32 t = 1; t < threads; ++t) {
         join_row(k, t, 0);

@@ -75,3 +75,16 @@ extern "C" __device__ u32 count_wavefronts(const u64* address, u32 mask, u32 byt
     *phases = used;
     return total;
 }
+
+// A bulk copy counts once, to however many blocks it goes.
+__device__ __noinline__ void count_copy(Warp* w, u32 number, u64 bytes) {
+    u64* n = (u64*)((Worker*)w->worker)->dynamic + COUNTS * number;
+    w->role |= ISSUED_COPIES;
+    n[0] += 1;
+    n[1] += bytes;
+}
+
+// L2 sectors of the bytes [at, at + bytes) of global memory.
+__device__ __forceinline__ void count_sectors_of_bulk(Worker* k, u32 number, u64 at, u64 bytes) {
+    ((u64*)k->dynamic)[COUNTS * number + 2] += (at + bytes - 1 >> 5) - (at >> 5) + 1;
+}

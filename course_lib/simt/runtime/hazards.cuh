@@ -25,7 +25,10 @@ __device__ __noinline__ void log_hazard(Worker* k, u32 kind, u32 first, u32 seco
     h->second_thread = b;
     h->address = address;
     h->count = 1;
+    h->first_in = h->lies_in = 0;
 }
+
+__device__ u32 check_from_afar(Worker* k, const Warp* w, Cell* c, u32 kind, u32 me, u32 access, u64 address);     // far.cuh
 
 // Has nothing separated an earlier access (thread, epoch, sync) from this one of `me`?
 __device__ __forceinline__ bool unordered(const Worker* k, const Warp* w, u32 me, u32 thread, u32 epoch, u32 sync) {
@@ -126,6 +129,7 @@ __device__ __forceinline__ void read_cell(Worker* k, const Warp* w, Cell* c, u32
 // An atomic reads and writes; it races with plain accesses alone.
 __device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32 me, u32 access, u64 address) {
     k->cells_used = 1;
+    if (k->far && check_from_afar(k, w, c, ATOMIC, me, access, address)) return;
     if (k->clocks) check_async(k, c, 1, me, access, address);
     if (c->written & IN_FLIGHT) {
         log_hazard(k, WAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);
@@ -140,6 +144,7 @@ __device__ __noinline__ void check_atomic(Worker* k, const Warp* w, Cell* c, u32
 
 __device__ __noinline__ void check_cell(Worker* k, const Warp* w, Cell* c, u32 store, u32 me, u32 access, u64 address, u32 same) {
     k->cells_used = 1;
+    if (k->far && check_from_afar(k, w, c, store ? STORE : LOAD, me, access, address)) return;
     if (k->clocks) check_async(k, c, store, me, access, address);
     if (c->written & IN_FLIGHT) {   // not even in order for the thread that copies
         log_hazard(k, store ? WAW : RAW, c->write_access & ~BY_ATOMIC, access, c->writer, me, address);

@@ -17,12 +17,6 @@ __device__ __noinline__ void show_object(Worker* k, Object* o) {
     *(u64*)(k->shared + o->at) = o->word = word_of(o);
 }
 
-__device__ __noinline__ u32 misused(Warp* w, u32 why, u32 number, u32 lane, u32 value, const Object* o) {
-    Async* a = async_of((Worker*)w->worker);
-    a->misused = o ? 1 + (o - a->object) : 0;
-    return fault(w, OBJECT_MISUSE, number, lane, (u64)why << 32 | value);
-}
-
 __device__ __noinline__ Object* object_at(const Worker* k, u64 at) {
     Async* a = async_of(k);
 #pragma unroll 1
@@ -31,35 +25,33 @@ __device__ __noinline__ Object* object_at(const Worker* k, u64 at) {
     return 0;
 }
 
-// The lanes' places in shared memory, which must be multiples of the access's size and lie inside. Returns 1 after a fault.
-__device__ __noinline__ u32 shared_places(Warp* w, const Access* a, u64* address) {
-    u64 host[LANES];
-    addresses(w, a, address);
-    if (a->space == GENERIC)
-#pragma unroll 1
-        for (u32 left = w->mask; left; left &= left - 1) {
-            const u32 l = lowest(left);
-            if (space_of(address[l]) != SHARED) return misused(w, NOT_IN_SHARED, a->number, l, 0, 0);
-            address[l] -= window_of((const Launch*)w->launch, SHARED);
-        }
-    return resolve(w, a, SHARED, address, host);
-}
+// Where a clock says which phase of an mbarrier is known: 1 + its number, when the init or the phase before is.
+__device__ __forceinline__ u32 column_of(const Worker* k, const Object* o) { return async_of(k)->threads + (o - async_of(k)->object); }
+
+// See far.cuh.
+__device__ bool far_unordered(const Worker* k, const Warp* w, u32 me, u32 rank, u32 thread, u32 epoch);
+__device__ void log_between(Worker* k, u32 kind, u32 first, u32 second, u32 rank, u32 a, u32 b, u64 address, const Worker* h);
 
 // The object that a thread means; racecheck asks whether the thread, and the async proxy for it, can know of the init. 0 after a fault.
-__device__ __noinline__ Object* find_object(Warp* w, u32 number, u32 lane, u64 at, u32 proxy) {
+__device__ __noinline__ Object* find_object(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 proxy) {
     Worker* k = (Worker*)w->worker;
-    Object* o = object_at(k, at);
+    Object* o = object_at(h, at);
     if (!o) {
         misused(w, NO_OBJECT, number, lane, at, 0);
         return 0;
     }
-    if (*(const u64*)(k->shared + at) != o->word) {
+    if (*(const u64*)(h->shared + at) != o->word) {
         misused(w, CHANGED_OBJECT, number, lane, at, o);
         return 0;
     }
     if (!k->clocks) return o;
     const u32 me = w->index * LANES + lane + 1;
-    if (unordered(k, w, me, o->made_by, o->made_at, o->made_sync)) log_hazard(k, RAW, o->made_in, number, o->made_by, me, at);
+    if (h != k) {
+        if (far_unordered(k, w, me, h->rank, o->made_by, o->made_at)) log_between(k, RAW, o->made_in, number, h->rank, o->made_by, me, at, h);
+        return o;
+    }
+    const bool known = clock_knows(k, me - 1, column_of(k, o), o->first + 1, 0);
+    if (!known && unordered(k, w, me, o->made_by, o->made_at, o->made_sync)) log_hazard(k, RAW, o->made_in, number, o->made_by, me, at);
     else if (proxy && !o->seen && !clock_knows(k, me - 1, o->made_by - 1, o->made_at, 1))
         log_hazard(k, UNSEEN, o->made_in, number, o->made_by, me, at);
     return o;
@@ -77,7 +69,7 @@ __device__ __noinline__ void complete_phase(Worker* k, Object* o) {
 #pragma unroll 1
     for (u32 fenced = 0; fenced < 2; ++fenced) {
         join_row(k, row_of(k, o, 1) + fenced, row_of(k, o, 0) + fenced);
-        if (!fenced) clock_row(k, row_of(k, o, 1))[async_of(k)->threads + (o - async_of(k)->object)] = o->phase;
+        if (!fenced) clock_row(k, row_of(k, o, 1))[column_of(k, o)] = o->phase + 1;
     }
 }
 
@@ -150,7 +142,7 @@ __device__ __noinline__ u32 change_bytes(Warp* w, u32 number, u32 lane, Object* 
     return o->bytes > MOST_COUNT || o->bytes < -(i64)MOST_COUNT ? misused(w, BAD_BYTES, number, lane, o->at, o) : 0;
 }
 
-__device__ __noinline__ u32 arrive_at(Warp* w, const ObjectOp* p, u32 lane, Object* o) {
+__device__ __noinline__ u32 arrive_at(Warp* w, Worker* h, const ObjectOp* p, u32 lane, Object* o) {
     Worker* k = (Worker*)w->worker;
     const u32 count = operand_of(w, p->count, p->count_slot, lane), bytes = operand_of(w, p->bytes, p->bytes_slot, lane);
     if (!count || count > MOST_COUNT) return misused(w, BAD_COUNT, p->number, lane, count, o);
@@ -159,10 +151,11 @@ __device__ __noinline__ u32 arrive_at(Warp* w, const ObjectOp* p, u32 lane, Obje
     if (bytes && change_bytes(w, p->number, lane, o, bytes)) return 1;
     if (count > o->pending) return misused(w, EXTRA_ARRIVAL, p->number, lane, count, o);
     if (p->no_complete && count == o->pending && !o->bytes) return misused(w, COMPLETES, p->number, lane, count, o);
-    if (k->clocks && !p->relaxed) give_clock(k, row_of(k, o, 0), w->index * LANES + lane);
+    if (k->clocks && !p->relaxed) h == k ? give_clock(k, row_of(k, o, 0), w->index * LANES + lane)
+                                         : give_far(k, w->index * LANES + lane, h, row_of(h, o, 0));
     o->pending -= count;
     if (p->drop) o->expected -= count;
-    settle_object(k, o);
+    settle_object(h, o);
     return 0;
 }
 
@@ -210,24 +203,25 @@ __device__ __noinline__ u32 wait_for(Warp* w, const ObjectOp* p, u32 lane, Objec
     return 0;
 }
 
-__device__ __noinline__ u32 use_one(Warp* w, const ObjectOp* p, u32 lane, u64 at) {
-    Worker* k = (Worker*)w->worker;
+__device__ __noinline__ u32 use_one(Warp* w, Worker* h, const ObjectOp* p, u32 lane, u64 at) {
     if (p->use == INIT_OBJECT) return init_object(w, p, lane, at);
-    Object* o = find_object(w, p->number, lane, at, 0);
+    Object* o = find_object(w, h, p->number, lane, at, 0);
     if (!o) return 1;
+    if (h != (Worker*)w->worker && (p->result != ~0u || p->no_complete)) return misused(w, NOT_IN_SHARED, p->number, lane, 0, o);
     if (p->use == DROP_OBJECT) return drop_object(w, p, lane, o);
     if (p->use == WAIT_FOR) return wait_for(w, p, lane, o);
-    if (p->use == ARRIVE_AT) return arrive_at(w, p, lane, o);
+    if (p->use == ARRIVE_AT) return arrive_at(w, h, p, lane, o);
     const u32 bytes = operand_of(w, p->bytes, p->bytes_slot, lane);
     if (bytes > MOST_COUNT) return misused(w, BAD_BYTES, p->number, lane, at, o);
     if (change_bytes(w, p->number, lane, o, p->use == EXPECT_BYTES ? (i64)bytes : -(i64)bytes)) return 1;
-    settle_object(k, o);
+    settle_object(h, o);
     return 0;
 }
 
 // One mbarrier instruction, for one lane after the other. Returns 1 after a fault.
 extern "C" __device__ u32 use_object(Warp* w, const ObjectOp* p) {
     u64 address[LANES];
+    Worker* home[LANES];
     Worker* k = (Worker*)w->worker;
     if (!w->mask) return 0;
     if (p->use == PENDING_OF) {
@@ -240,11 +234,14 @@ extern "C" __device__ u32 use_object(Warp* w, const ObjectOp* p) {
         }
         return 0;
     }
-    if (shared_places(w, &p->object, address)) return 1;
+    const u32 far = p->use == ARRIVE_AT || p->use == EXPECT_BYTES || p->use == COMPLETE_BYTES;     // the others only in the own block
+    if (far ? places_in_cluster(w, &p->object, address, home) : shared_places(w, &p->object, address)) return 1;
     if (w->traced) record(w, p->number, 0, address);
 #pragma unroll 1
-    for (u32 left = w->mask; left; left &= left - 1)
-        if (use_one(w, p, lowest(left), address[lowest(left)])) return 1;
+    for (u32 left = w->mask; left; left &= left - 1) {
+        const u32 l = lowest(left);
+        if (use_one(w, far ? home[l] : k, p, l, address[l])) return 1;
+    }
     ++k->epoch;                 // what comes behind an arrival is told from what came before
     return 0;
 }
@@ -271,7 +268,7 @@ __device__ __noinline__ void fence_thread(Worker* k, u32 thread, u32 objects) {
     Async* a = async_of(k);
 #pragma unroll 1
     for (u32 i = 0; i < a->objects; ++i)
-        if (a->object[i].made_by == thread + 1) a->object[i].seen = 1;
+        if (a->object[i].made_by == thread + 1) a->object[i].seen |= objects ? BY_PROXY | RELEASED : BY_PROXY;
     if (objects) return;
     u32* known = clock_row(k, fenced_row(k, thread));
     join_row(k, fenced_row(k, thread), thread);

@@ -79,9 +79,29 @@ __device__ __forceinline__ u32 space_of(u64 address) {
          : address < CONST_WINDOW ? LOCAL : CONST;
 }
 
-// The generic address of the first byte that is stored of a space.
-__device__ __forceinline__ u64 window_of(const Launch* L, u32 space) {
-    return space == SHARED ? SHARED_WINDOW + L->shared_begin : space == LOCAL ? LOCAL_WINDOW : space == CONST ? CONST_WINDOW : 0;
+// The same for a warp: shared memory is its block's own, or another's.
+__device__ __forceinline__ u32 space_for(const Warp* w, u64 address) {
+    const u32 space = space_of(address);
+    return space == SHARED && (address - SHARED_WINDOW) >> RANK_SHIFT != w->window >> RANK_SHIFT ? SHARED__CLUSTER : space;
+}
+
+// The generic address of the first byte that is stored of a space; of a cluster's memory, of the first one that an address could name.
+__device__ __forceinline__ u64 window_of(const Warp* w, u32 space) {
+    return space == SHARED ? SHARED_WINDOW + ((const Launch*)w->launch)->shared_begin + w->window : space == SHARED__CLUSTER ? SHARED_WINDOW
+         : space == LOCAL ? LOCAL_WINDOW : space == CONST ? CONST_WINDOW : 0;
+}
+
+// The block of the cluster in whose shared memory an address lies, and the byte there. 0 after a fault.
+__device__ __noinline__ Worker* peer_at(Warp* w, u32 number, u32 lane, u64* at, u32 bytes) {
+    const Launch* L = (const Launch*)w->launch;
+    Worker* k = (Worker*)w->worker;
+    const u64 address = *at, rank = address >> RANK_SHIFT;
+    if (rank >= L->cluster_blocks) return fault(w, NO_PEER, number, lane, address), (Worker*)0;
+    Worker* h = k->cluster ? (Worker*)((const Cluster*)k->cluster)->worker[rank] : k;
+    if (h->ended) return fault(w, PEER_ENDED, number, lane, address), (Worker*)0;
+    *at = (address & (1 << RANK_SHIFT) - 1) - L->shared_begin;
+    if (*at + bytes > L->shared_bytes || *at + bytes < *at) return fault(w, OUT_OF_BOUNDS, number, lane, h == k ? *at : address | IN_CLUSTER), (Worker*)0;
+    return h;
 }
 
 __device__ __noinline__ void record(Warp* w, u32 access, u32 event, const u64* address) {
@@ -114,6 +134,11 @@ __device__ __noinline__ u32 resolve(Warp* w, const Access* a, u32 space, u64* ad
         if (space == SHARED) {
             if (at + bytes > L->shared_bytes || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);
             host[l] = w->shared + at;
+        } else if (space == SHARED__CLUSTER) {
+            u64 place = at;
+            const Worker* h = peer_at(w, a->number, l, &place, bytes);
+            if (!h) return 1;
+            host[l] = h->shared + place;
         } else if (space == LOCAL || space == FRAME) {
             const u64 top = L->stack_bytes ? ((const u32*)w->stack)[l] : L->local_bytes;
             if (at + bytes > top || at + bytes < at) return fault(w, OUT_OF_BOUNDS, a->number, l, at);

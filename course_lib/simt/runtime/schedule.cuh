@@ -35,6 +35,17 @@ __device__ __noinline__ u32 run_warp(Warp* w) {
     }
 }
 
+enum { CHANGING = 12 };    // special registers that differ from block to block; the last one has 64 bits (isa/special.py)
+
+// A block's place in the grid; its cluster's place, and its own there, along x, y, z; its rank, and that in an address.
+__device__ __noinline__ u64 special_value(const Warp* w, const Launch* L, u32 which) {
+    const u32 axis = which % 3;
+    if (which < 3) return w->block[axis];
+    if (which < 6) return w->block[axis] / L->cluster[axis];
+    if (which < 9) return w->block[axis] % L->cluster[axis];
+    return which == 9 ? ((const Worker*)w->worker)->rank : w->window;
+}
+
 __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u32 traced) {
     Warp* w = (Warp*)(k->warps + index * L->warp_bytes);
     const u32 threads = min(LANES, L->threads - index * LANES);
@@ -46,6 +57,8 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
     w->in_uniform = 0;
     w->slice = 0;
     w->parked = w->synced = w->granted = w->role = 0;
+    w->arrived = w->met = 0;
+    w->window = (u64)k->rank << RANK_SHIFT;
     w->bar_true = w->skip = w->spun = w->blocked = w->stalled = 0;
     w->patience = L->together ? PATIENCE_TOGETHER : PATIENCE;
     w->traced = traced;
@@ -55,9 +68,10 @@ __device__ __noinline__ void start_warp(Worker* k, const Launch* L, u32 index, u
 #pragma unroll 1
     for (u32 i = 0; i < L->specials; ++i) {
         const u32 which = pair[2 * i];
-        if (which >= 3) continue;
+        if (which >= CHANGING) continue;
+        const u64 value = special_value(w, L, which);
 #pragma unroll 1
-        for (u32 l = 0; l < LANES; ++l) write_slot(w, pair[2 * i + 1], 4, l, w->block[which]);
+        for (u32 l = 0; l < LANES; ++l) write_slot(w, pair[2 * i + 1], which == CHANGING - 1 ? 8 : 4, l, value);
     }
     clear_stack(w);
     wait_at(w, L->entry_block, w->exists);
@@ -86,6 +100,10 @@ __device__ __noinline__ void forget_accesses(Worker* k, const Launch* L) {
 #pragma unroll 1
         for (u64 i = 0; i < cells * L->warps; ++i) ((Readers*)k->readers)[i].epoch = 0;
     k->cells_used = 0;
+    if (k->far_used)
+#pragma unroll 1
+        for (u64 i = 0; i < cells * sizeof(FarCell); i += 4) *(u32*)(k->far + i) = 0;
+    k->far_used = 0;
 }
 
 __device__ __noinline__ void start_block(Worker* k, const Launch* L, u64 number) {

@@ -21,8 +21,9 @@ enum { BEHIND_EXCHANGE = 0x40000000 };   // next_block: some lanes go on in the 
 enum WaitStatus { GOES_ON, WAIT_FAILED, STOPS };   // of a wait for other warps of a warpgroup
 enum Crossed { TOGETHER, WRONG, IN_PARTS };   // how an exchange went; IN_PARTS: next_block sends the lanes on
 enum { SITE_BYTES = 384 };          // a Site, rounded up to 64
-enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME };      // FRAME: parameters in local memory
-enum Window : u64 { SHARED_WINDOW = 0x1000000, LOCAL_WINDOW = 0x2000000, CONST_WINDOW = 0x3000000, WINDOW_END = 0x4000000,
+enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, FRAME, SHARED__CLUSTER };   // FRAME: parameters in local memory; SHARED__CLUSTER: shared::cluster
+enum { MOST_BLOCKS = 16, RANK_SHIFT = 24 };   // of a cluster; an address of shared memory has the block's rank from this bit on
+enum Window : u64 { SHARED_WINDOW = 0x10000000, LOCAL_WINDOW = 0x20000000, CONST_WINDOW = 0x30000000, WINDOW_END = 0x40000000,
                     IMAGES = 0x5e00000000000000,          // no address: the handle of the first texture or surface, the next is one more
                     HEAP = 0x6000000000,                  // what kernels allocate, up to the next
                     WORKSPACE = 0x7000000000,             // of a grid whose blocks wait for each other; %envreg1 and 2 name it
@@ -33,14 +34,17 @@ enum Fault { NO_FAULT, OUT_OF_BOUNDS, MISALIGNED, DIVERGENT_BARRIER, STEP_BUDGET
              STACK_OVERFLOW, INVALID_TARGET, KERNEL_TRAP, ASSERTION, PARTIAL_WARP, LANES_DIFFER, STRIDE, COPY_SIZE,
              BARRIER_MISUSE, STUCK_LANES, HEAP_MISUSE, INACTIVE_LANE, NO_IMAGE, IMAGE_MISFIT, OUTSIDE_SURFACE, UNALIGNED_SURFACE,
              OBJECT_MISUSE, NO_WARPGROUP, PRODUCTS_DIFFER, TOO_MANY_PRODUCTS, DESCRIPTOR_OUTSIDE, STUCK_WARPGROUP, REGISTERS_MISUSE,
-             MAP_MISUSE };
+             MAP_MISUSE, NO_PEER, PEER_ENDED, CLUSTER_MISUSE };
+enum PeerAddress : u64 { IN_CLUSTER = 0x10000000000 };      // mark of a fault's address: it has the rank of another block
+enum ClusterMisuse { ARRIVED_TWICE = 1, NOT_ARRIVED, PART_OF_A_WARP, STUCK_CLUSTER };
 enum Misuse { NO_SUCH_BARRIER = 1, NO_SUCH_COUNT, MIXED_LANES, MIXED_COUNTS, PART_OF_WARP, NOT_IN_MASK };
 enum { MOST_OBJECTS = 128, MOST_FLIGHTS = 2048 };   // mbarriers of a block; bulk copies and arrivals that are under way
 enum { MOST_COUNT = 0xfffff };       // arrivals that an mbarrier can count, and bytes
 enum ObjectUse { INIT_OBJECT, DROP_OBJECT, EXPECT_BYTES, COMPLETE_BYTES, ARRIVE_AT, WAIT_FOR, PENDING_OF };   // mbarrier.init, .inval, …
 enum ObjectMisuse { NO_OBJECT = 1, LIVE_OBJECT, CHANGED_OBJECT, BAD_COUNT, BAD_BYTES, EXTRA_ARRIVAL, COMPLETES, WRONG_TOKEN, OLD_TOKEN,
-                    NO_PARITY, BUSY_OBJECT, MANY_OBJECTS, NOT_IN_SHARED, DEADLOCK, BULK_BYTES };
-enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL };
+                    NO_PARITY, BUSY_OBJECT, MANY_OBJECTS, NOT_IN_SHARED, DEADLOCK, BULK_BYTES, OTHER_BLOCK };
+enum Seen { BY_PROXY = 1, RELEASED = 2 };                          // an init: by fence.proxy.async; by fence.mbarrier_init, which does both
+enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL, VALUE };      // VALUE: of st.async and red.async
 enum { MAP_BYTES = 128, MAP_ALIGNMENT = 64, TILE_ALIGNMENT = 128, MOST_AXES = 5 };   // of a tensor map; of a box in shared memory
 enum MapMisuse { NO_PLACE = 1, COPIED_MAP, LOOSE_MAP, NO_MAP, OTHER_RANK, OTHER_NUMBERS, NARROW_ROWS, NO_REDUCTION, LOOSE_TILE };
 enum WarpRole { ISSUED_COPIES = 1, ISSUED_PRODUCTS = 2 };   // bits
@@ -143,7 +147,7 @@ struct Object {                // an mbarrier of the block
     u64 word;                             // what stands for it in shared memory
     i64 bytes;                            // expected ones less those that have come, in this phase
     u32 at, live, expected, pending, phase, first, arriving, wanted;   // first: phase of the last init; arriving: arrivals under way
-    u32 made_by, made_at, made_sync, made_in, seen;   // the thread, epoch and instruction of the init; seen: by the async proxy
+    u32 made_by, made_at, made_sync, made_in, seen;   // the thread, epoch and instruction of the init; seen: of Seen, what fences did
     u32 flying, carries, pad;             // copies under way that tell it; carries: bytes have been expected; wanted: 1 + the phase waited for
 };
 
@@ -155,12 +159,13 @@ struct ObjectOp {              // one mbarrier instruction, or cp.async.mbarrier
 
 struct BulkCopy {              // one bulk copy; `object` counts only into shared memory
     Access shared, far, object;           // far: in global memory
-    u32 number, kind, bytes, bytes_slot, change, element, width, spare;   // change: 1 + a Change of atomics.cuh, 0: a copy
+    u32 number, kind, bytes, bytes_slot, change, element, width, mask_slot;   // change: 1 + a Change of atomics.cuh, 0: a copy
+                                          // mask_slot: of the blocks of the cluster that a multicast goes to
 };
 
 struct BoxCopy {               // one bulk copy of a box of a tensor; at: its coordinates, the innermost first
     Access shared, map, object;
-    u32 number, kind, rank, change, at[5], at_slot[5];
+    u32 number, kind, rank, change, at[5], at_slot[5], mask_slot, spare;   // mask_slot: as BulkCopy has it
 };
 
 struct Box {                   // a part of a tensor that is on its way; axes that the tensor lacks have one element
@@ -178,14 +183,24 @@ struct ProxyFence { u32 number, objects; };             // objects: it makes onl
 struct Flight {                // a bulk copy that is under way, or arrivals that wait for a warp's asynchronous copies
     u64 host, data;                       // in global memory; what has been read of a source already, 0: nothing
     u32 kind, number, thread, object, bytes, at, group, over;   // at: in shared memory; of arrivals bytes: their lanes, group: their copies
-    u32 change, element, width, boxed;    // boxed: the Box of the same place in Async.boxes says where
+    u32 change, element, width, from;     // from: 1 + the rank of the block in whose shared memory `host` lies
+    u64 value[2];                         // of a VALUE
+    u32 sender, boxed;                    // 1 + the rank of the block that sent it to another, 0: the block's own;
+                                          // boxed: the Box of the same place in Async.boxes says where
+};
+
+struct RemoteStore {           // one st.async or red.async; item: slots of the values, ~0: a literal
+    Access target, object;
+    u32 number, count, width, change, element, item[4], pad;
+    u64 value[4];
 };
 
 struct Async {                 // what bulk copies and mbarriers of a block have under way
     u32 objects, flights, changes, seen_changes, quiet, ready, columns, threads;
+    u32 far, pad;              // the first column of a clock that stands for a warp of the cluster; 0: there are none
     u64 data, data_bytes, data_used;      // of copies whose source was read and whose target was not written yet
     u64 boxes;                            // a Box for each flight, when the kernel copies boxes of tensors
-    u32 misused, spare, committed[1024];
+    u32 misused, misused_in, committed[1024];    // misused_in: 1 + the rank of the block that has the mbarrier, 0: this one
     Object object[MOST_OBJECTS];
     Flight flight[MOST_FLIGHTS];
 };
@@ -193,6 +208,7 @@ struct Async {                 // what bulk copies and mbarriers of a block have
 struct Bar {                   // one barrier instruction of a block; operands as numbers, or in a register when its slot is not ~0
     u32 number, id, id_slot, count, count_slot, counted, arrive, plain;   // plain: __syncthreads(), the same for all threads
     u32 reduce, result, predicate, negated;                               // 0 no reduction, 1 popc, 2 and, 3 or
+    u32 cluster, relaxed;                 // barrier.cluster: 1, 2 of whole warps; relaxed: the arrival orders no accesses
 };
 
 struct Image {                 // a texture or a surface of a launch
@@ -224,7 +240,8 @@ struct Site {                  // what an access of some lanes found last; codeg
     u8 sectors[32];                       // by the first address mod 32; 0: not counted yet
 };
 
-struct Hazard { u32 kind, first, second, block[3], first_thread, second_thread; u64 address, count; };
+struct Hazard { u32 kind, first, second, block[3], first_thread, second_thread; u64 address, count, first_in, lies_in; };
+                               // 1 + the number of the first thread's block and of the one that has the memory, 0: all is the second's
 
 struct Cell {                  // shadow of one granule of shared memory
     u32 write_epoch, write_sync, writer, write_access;
@@ -235,6 +252,12 @@ struct Cell {                  // shadow of one granule of shared memory
 };
 
 struct Readers { u32 epoch, lanes, access, sync; };       // the last reading of a granule by a warp, where mbarriers order accesses
+
+struct FarReading { u32 thread, epoch, access; };         // thread: 1 + its number in its block, 0: none
+struct FarCell {               // shadow of a granule: what other blocks of the cluster did there; `block`: 1 + the rank of the last writer's
+    u32 block, thread, epoch, access;
+    FarReading reading[MOST_BLOCKS];      // of each block the last one
+};
 
 struct Note {                  // an access of a whole warp that uniform code found free of hazards; see hazards.cuh
     u64 lanes;                            // host address of the lane part; 0: it follows this note
@@ -263,6 +286,7 @@ struct Launch {
     u64 heap;                  // a Heap, 0 when the kernel allocates nothing
     u64 images, image_count;   // each an Image
     u64 polls;                 // per block of code: 1 when it may wait in a loop for another thread
+    u32 cluster[3], cluster_blocks;       // blocks of a cluster along x, y, z, and in all
 };
 
 struct Worker {
@@ -280,7 +304,12 @@ struct Worker {
     u32 floor, named;          // accesses up to epoch `floor` lie before a barrier of all warps; named: other barriers were used
     u32 known[32 * 32], bar_known[16 * 32];   // per warp: up to which epoch it has waited for each other one; the same per barrier
     u32 bar_arrived[16], bar_expected[16];   // per barrier: threads that have come, and how many are to come
+    u64 cluster;               // a Cluster, 0 where a block is a cluster by itself
+    u32 rank, ended;           // of the block in it; ended: its shared memory is gone
+    u64 far, far_used;         // racecheck: a FarCell per granule
 };
+
+struct Cluster { u64 worker[MOST_BLOCKS]; u32 blocks, spare; };   // of blocks that run together, by rank
 
 struct Warp {
     u32 mask, alive, exists, index, state, resume, sync, traced;
@@ -294,6 +323,8 @@ struct Warp {
     u64 sync_cross[32];        // lanes that wait at an exchange: its Cross; 0: they wait at __syncwarp
     u32 granted, role;         // lanes whose exchange has taken place; they go on behind it; role: of WarpRole, what it has issued
     u32 blocked, stalled, wait_number, wait_lane, wait_object, wait_phase;   // by an mbarrier: just now; when its turn ended
+    u64 window;                // the block's rank in its cluster, where addresses of shared memory have it
+    u32 arrived, met;          // lanes that came to the cluster's barrier, which has not opened yet; which has, and they have still to wait
 };
 
 __device__ __forceinline__ u32 lowest(u32 mask) { return __ffs(mask) - 1; }

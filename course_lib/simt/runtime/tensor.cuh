@@ -156,9 +156,9 @@ extern "C" __device__ u32 access_tile(Warp* w, const Access* a, const Tile* t, c
     addresses(w, a, address);
     u32 space = a->space;
     if (space == GENERIC) {
-        space = space_of(address[0]);
+        space = space_for(w, address[0]);
 #pragma unroll 1
-        for (u32 l = 0; l < LANES; ++l) address[l] -= window_of((const Launch*)w->launch, space);
+        for (u32 l = 0; l < LANES; ++l) address[l] -= window_of(w, space);
     }
     if (t->kind != BLOCKED && space != SHARED) return fault(w, OUT_OF_BOUNDS, t->number, 0, address[0]);
     if (t->kind != BLOCKED) return move_rows(w, a, t, space, 0, t->distinct, address);

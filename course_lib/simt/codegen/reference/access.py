@@ -147,7 +147,8 @@ class _AccessCode:
         if t != "i64":
             offset = code.op(f"trunc i64 {offset} to {t}")
         value = code.op(f"add <32 x {t}> {value}, {self.splat(offset, t)}")
-        return value if t == "i64" else code.op(f"zext <32 x {t}> {value} to <32 x i64>")
+        value = value if t == "i64" else code.op(f"zext <32 x {t}> {value} to <32 x i64>")
+        return code.op(f"sub <32 x i64> {value}, {self.splat(self.field('%w', abi.Warp, 'window'))}") if self.shared else value
 
     def check(self, address, mask):
         """Leave to the runtime what is misaligned or outside; return host minus device address."""

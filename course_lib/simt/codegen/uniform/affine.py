@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from course_lib.simt.codegen.uniform import regions
 from course_lib.simt.codegen.uniform.known import Tables
+from course_lib.simt.isa.special import WINDOW_32, WINDOW_64
 from course_lib.simt.passes import cfg
 from course_lib.simt.passes.pipeline import Program
 from course_lib.simt.ptx.ir import Imm, Instruction, Kind, Mem, Reg
@@ -32,7 +33,7 @@ VECTOR: RegisterKind = ("V",)
 INTEGERS = ("s32", "u32", "b32", "s64", "u64", "b64")
 TRANSPARENT = ("mov", "add", "sub", "mul", "mad", "shl", "cvt")
 UNIFORM_SPECIAL = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y",
-                   "%nctaid.z", "%warpid", "%nwarpid", "%warpsize")
+                   "%nctaid.z", "%warpid", "%nwarpid", "%warpsize", WINDOW_32, WINDOW_64)     # no rank: see host/clusters.py
 
 
 def split(root: Root) -> RegisterKind:
