@@ -89,6 +89,8 @@ def kernels() -> Iterator[Kernel]:
     wide = Parameter("BN", "columns of C a block computes", 256, choices=(128, 256))
     yield _warpgroups("sbgemm_tma", "a warp fetches boxes of the matrices, two warpgroups multiply what has come", None,
                       lambda BN: 2 * 64 * (128 + BN), (wide, stages_of(4)), inputs="bf16", stored="bf16")
+    yield _warpgroups("sbgemm_clusters", "two blocks fetch half of B's tile each, for both", None,
+                      lambda BN: 2 * 64 * (128 + BN), (wide, stages_of(4)), inputs="bf16", stored="bf16")
     yield _warpgroups("sgemm_parts", "float32's accuracy: six products of three bfloat16 each, by warpgroups", 128,
                       lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, inputs="bf16x3 by 64", stored="bf16x3")
     yield Kernel(
