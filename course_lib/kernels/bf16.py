@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from course_lib.kernels.kernel import FOLDER, Kernel, ceil_div
-from course_lib.kernels.parameters import MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter
+from course_lib.kernels.parameters import MAX_SUMS_OF_BLOCK, MAX_SUMS_OF_THREAD, Parameter, Rule
 from course_lib.kernels.rules import divides_rule, even_loads_rule, sums_rule, warps_rule
 from course_lib.kernels.stages import HOPPER, copies_rule, one_of_rule, shared_rule
 from course_lib.kernels.tensor import AMPERE, multiples_rule
@@ -58,7 +58,11 @@ def _kernel(name, idea, parameters, rules, **shared):
         inputs="bf16", stored="bf16", needs=AMPERE, **shared)
 
 
-def _warpgroups(name, idea, BN, stage, parameters, group=4, lesson="", **formats):
+PAIRS_OF_BLOCKS = Rule("blocks % 2 == 0", "the blocks of a cluster begin together", lambda p: p["blocks"] % 2 == 0,
+                       lambda p: f"blocks = {p['blocks']}: take an even number, as two blocks are a cluster")
+
+
+def _warpgroups(name, idea, BN, stage, parameters, group=4, cluster=1, lesson="", **formats):
     """Return a kernel of a producer and two consumers, whose blocks take turns with the tiles of C."""
     def tile(p):
         return p["BN"] if BN is None else BN
@@ -67,7 +71,8 @@ def _warpgroups(name, idea, BN, stage, parameters, group=4, lesson="", **formats
     bands = Parameter("GROUP", "rows of tiles that are computed together, column by column", group, high=64, choices=(4, 8))
     return Kernel(
         name, FOLDER / f"{name}.cu", name, idea=idea, lesson=lesson, parameters=(*parameters, bands, blocks),
-        rules=((one_of_rule("BN", 128, 256),) if BN is None else ()) + (shared_rule(lambda p: p["STAGES"] * stage(tile(p)) + 1024),),
+        rules=(*([one_of_rule("BN", 128, 256)] if BN is None else []), *([PAIRS_OF_BLOCKS] if cluster > 1 else []),
+               shared_rule(lambda p: p["STAGES"] * stage(tile(p)) + 1024)),
         passes=tuple(p.name for p in (*parameters, bands)), block_of=lambda p: (384, 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1),
         dynamic_of=lambda p: p["STAGES"] * stage(tile(p)), boxes=((128, 64), (64, 64)), needs=HOPPER,
         outputs_of=lambda p: tile(p) // 2, **formats)
@@ -91,6 +96,8 @@ def kernels() -> Iterator[Kernel]:
     stages = replace(stages_of(4), choices=(2, 3, 4))
     yield _warpgroups("sbgemm_tma", "a warp fetches boxes of the matrices, two warpgroups multiply what has come", None,
                       lambda BN: 2 * 64 * (128 + BN), (wide, stages), lesson="18_roles", inputs="bf16", stored="bf16")
+    yield _warpgroups("sbgemm_clusters", "two blocks fetch half of B's tile each, for both", None,
+                      lambda BN: 2 * 64 * (128 + BN), (wide, stages_of(4)), cluster=2, inputs="bf16", stored="bf16")
     yield _warpgroups("sgemm_parts", "float32's accuracy: six products of three bfloat16 each, by warpgroups", 128,
                       lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, lesson="20_few_bits", inputs="bf16x3 by 64", stored="bf16x3")
     yield Kernel(
