@@ -111,7 +111,8 @@ def test_what_the_lines_cost():
     assert compiler.multiplying() == 12.7
     machine = compiler.written(Setting(3)).facts["loop"]
     assert (machine["HMMA"], machine["instructions"], f"{16 / 96:.0%}") == (16, 96, "17%")
-    says("64 of 504 are `mma`, or 12.7 %", "16 of the 96 instructions of a warp multiply, or 17 %", "lines 19 and 20, cause 300, and the product itself 128. Half of these 128 only move registers",
+    says("64 of 504 are `mma`, or 12.7 %", "16 of the 96 instructions of a warp multiply, or 17 %",
+         "lines 19 and 20, cause 300, and the product itself 128. Half of these 128 only move registers",
          "bring 256 sectors, exactly the 8,192 bytes", "16 instructions of 16 bytes per lane", "Then 32 `ldmatrix`",
          "The barriers belong to line 19")
 
@@ -135,7 +136,8 @@ def test_one_of_three_barriers_orders_nothing():
     first, *_, last = (place for place, name in enumerate(names) if name == "bar.sync")
     assert {name for name in (*names[last + 1:], *names[:first]) if name} == {"ldmatrix", "mma.sync", "bra", "cp.async.wait_group"}
     assert made.facts["loop"]["BAR"] == 3
-    says("with 64 × 64 × 128 and 200 × 144 × 256 (M × N × K) neither", "between one barrier and the next", "the assembler keeps all three", "One of the loop's three barriers orders nothing")
+    says("with 64 × 64 × 128 and 200 × 144 × 256 (M × N × K) neither",
+         "between one barrier and the next", "the assembler keeps all three", "One of the loop's three barriers orders nothing")
 
 
 @pytest.mark.slow
@@ -202,7 +204,8 @@ def test_the_order_in_the_loop():
     assert len(multiplied) == 16
     ordered = next(event for event in events(Setting(3)) if event["says"].endswith("step 2 are ordered into place 0."))
     assert (ordered["places"], ordered["registers"]) == ([[2, "way"], [1, "way"]], [[0, 1]])
-    says("two are coming, and half of one is in registers", "The second half of the old step, 16 of the 32 columns of A, is in registers and waits to be multiplied")
+    says("two are coming, and half of one is in registers",
+         "The second half of the old step, 16 of the 32 columns of A, is in registers and waits to be multiplied")
 
 
 def test_copies_go_to_the_place_that_was_read_last():
