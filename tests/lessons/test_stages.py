@@ -175,7 +175,7 @@ def test_the_prediction_and_its_explanation():
     took = [round(experiment.copies_alone(tile, dram)) for tile in (LARGE, SMALL) for dram in (True, False)]
     assert "took {:,} cycles from DRAM and {:,} from the L2, where those of our tile took {:,} and {:,}.".format(*took) in CELLS["explain"]
     apart = [round(recorded(2, LARGE, "none", everywhere=False, dram=dram)) for dram in (True, False)]
-    assert "With a single multiprocessor at work it was {:,} and {:,}.".format(*apart) in CELLS["explain"]
+    assert "With a single multiprocessor at work the large tile's took {:,} and {:,}.".format(*apart) in CELLS["explain"]
     assert tiles.step_bytes(128, 128, 16) == 2 * tiles.step_bytes(64, 64, 16)
     for words in ("16,384 bytes", "15.6 bytes are used up per cycle", "1,280 cycles before they are there, so 20,031 bytes"):
         assert words in CELLS["explain"], words
