@@ -369,7 +369,8 @@ def test_the_bars_that_lead_back_to_513():
     assert "64 × 64, even shares: 16.9 µs, 89 % of cuBLAS" in busy.back_to_513().alt
     for words in ("large tiles 2.1 times as fast, and small ones 1.1 times",
                   "the launch left alone, the four times are the same within 1 %",
-                  "With 264 blocks even shares take 39 and 18.9 µs", "1409, where whole large tiles leave 45 % idle (8 % at 1408): 311 µs become 197",
+                  "With 264 blocks even shares take 39 and 18.9 µs",
+                  "1409, where whole large tiles leave 45 % idle (8 % at 1408): 311 µs become 197",
                   "whole tiles has 24 %",
                   "leave 39 % idle instead of 81 %", "21 % of what they compute lies outside C instead of 36 %"):
         assert words in PROSE
