@@ -16,7 +16,6 @@ from typing import Any
 
 from IPython.display import display
 
-from course_lib.arch import with_features
 from course_lib.blank import Shell, bind, bind_written, install, is_blank, unwritten
 from course_lib.errors import CourseError
 from course_lib.kernels import own_program
@@ -64,7 +63,7 @@ def cuda(line: str, cell: str, namespace: dict[str, Any]) -> None:
         if wanted.list:                          # before the errors, which speak of its lines
             from course_lib.plots import highlighted  # here and below: matplotlib only for those who ask
             display(highlighted(text, caption=name))
-        compiled = compile_cuda(text, name=name, arch=with_features("sm_90", text), defines=_needed(text, wanted))
+        compiled = compile_cuda(text, name=name, arch="sm_90", defines=_needed(text, wanted))
     found = resources(compiled)
     if not found:
         raise CourseError(f'{name} holds no kernel: write one as extern "C" __global__ void {name}(…) {{ … }}')

@@ -14,6 +14,7 @@ from course_lib.explorables.triton import STAGES, events, on_their_way
 from course_lib.kernels import get
 from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, digest_of, program_of
 from course_lib.lessons import compiler
+from course_lib.lessons.compiler import barriers
 from course_lib.lessons.compiler.barriers import SIZES, without
 from course_lib.lessons.compiler.counts import CONFLICTS, COPIES, EXECUTED, LDMATRIX, MULTIPLIED, SECTORS, WAVEFRONTS, our_step, step_of
 from course_lib.lessons.compiler.tables import SHARED_LOADS
@@ -21,6 +22,7 @@ from course_lib.lessons.stages.flight import during_products
 from course_lib.magic import from_cell
 from course_lib.plots.ptx_loop import loop_lines, name_of
 from course_lib.run import matches, stages_in_flight
+from course_lib.run.triton import ARGUMENTS
 from course_lib.widgets.compute import inputs
 from tools import my_course
 
@@ -107,7 +109,10 @@ def test_what_the_lines_cost():
     assert 32 * step.counters[SECTORS] == 16 * 32 * step.counters[COPIES] == 8192
     assert {line.line for line in loop_lines(compiler.written(Setting(3))) if name_of(line.text) == "bar.sync"} == {19}
     assert compiler.multiplying() == 12.7
-    says("64 of 504 are `mma`", "lines 19 and 20, cause 300, and the product itself 128. Half of these 128 only move registers",
+    machine = compiler.written(Setting(3)).facts["loop"]
+    assert (machine["HMMA"], machine["instructions"], f"{16 / 96:.0%}") == (16, 96, "17%")
+    says("64 of 504 are `mma`, or 12.7 %", "16 of the 96 instructions of a warp multiply, or 17 %",
+         "lines 19 and 20, cause 300, and the product itself 128. Half of these 128 only move registers",
          "bring 256 sectors, exactly the 8,192 bytes", "16 instructions of 16 bytes per lane", "Then 32 `ldmatrix`",
          "The barriers belong to line 19")
 
@@ -131,7 +136,16 @@ def test_one_of_three_barriers_orders_nothing():
     first, *_, last = (place for place, name in enumerate(names) if name == "bar.sync")
     assert {name for name in (*names[last + 1:], *names[:first]) if name} == {"ldmatrix", "mma.sync", "bra", "cp.async.wait_group"}
     assert made.facts["loop"]["BAR"] == 3
-    says("between one barrier and the next", "the assembler keeps all three", "One of the loop's three barriers orders nothing")
+    says("with 64 × 64 × 128 and 200 × 144 × 256 (M × N × K) neither",
+         "between one barrier and the next", "the assembler keeps all three", "One of the loop's three barriers orders nothing")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(64, 64, 128), (200, 144, 256)], ids=str)
+def test_it_orders_nothing_with_other_sizes(sizes, monkeypatch):
+    monkeypatch.setattr(barriers, "SIZES", sizes)
+    product, right = barriers.launched(1, 3)
+    assert (product.hazards, right) == (0, True)
 
 
 def test_what_wgmma_lacks_is_found():
@@ -188,7 +202,10 @@ def test_the_order_in_the_loop():
         "cp.async.wait_group 2", "bar.sync", "ldmatrix", "mma.sync", "bra"]
     multiplied = [line for line in loop_lines(compiler.written(Setting(3))) if name_of(line.text) == "mma.sync"]
     assert len(multiplied) == 16
-    says("The second half of the old step, 16 of the 32 columns of A, is in registers and waits to be multiplied")
+    ordered = next(event for event in events(Setting(3)) if event["says"].endswith("step 2 are ordered into place 0."))
+    assert (ordered["places"], ordered["registers"]) == ([[2, "way"], [1, "way"]], [[0, 1]])
+    says("two are coming, and half of one is in registers",
+         "The second half of the old step, 16 of the 32 columns of A, is in registers and waits to be multiplied")
 
 
 def test_copies_go_to_the_place_that_was_read_last():
@@ -272,6 +289,20 @@ def test_the_missing_mask():
     says("the loop has 96 instructions per step with it, and 88 without")
 
 
+def test_without_the_mask_infinity_of_the_next_row_makes_nan():
+    """The next row's numbers meet B's zeros: a row behind A keeps the launch within its bounds, and alone the infinite one is changed."""
+    made, (A, B, _) = compiler.written(Setting(masked=False)), inputs(65, 64, 48)
+    A, B, found = A.astype(np.float16), B.astype(np.float16), []
+    for first in (A[1, 0], np.float16(np.inf)):
+        A[1, 0], C = first, np.zeros((64, 64), np.float32)
+        own = [np.uint64(0)] * (len(re.findall(r"^\s*\.param", made.ptx, re.M)) - ARGUMENTS)
+        simt.launch(made.ptx, "product", 1, 128, [A, B, C, *map(np.int32, (64, 64, 48)), *own], dynamic_shared=made.facts["shared"],
+                    arch="sm_80")
+        found.append(np.isnan(C).all(axis=1).nonzero()[0].tolist())
+    assert found == [[], [0]]
+    says("with K = 48 and A[1][0] = Inf, the simulator gave NaN in all of row 0 of C")
+
+
 def test_beside_ours():
     half, floats, ours = (step_of(Setting(3)), step_of(Setting(3, floats=True)), our_step())
     assert half.counters[MULTIPLIED] == floats.counters[MULTIPLIED] == ours.counters[MULTIPLIED] == 64
@@ -284,11 +315,16 @@ def test_beside_ours():
     assert ours.registers - floats.registers == 2
     assert f"{512 / 192:.1f}" == "2.7"
     assert "ldmatrix" not in compiler.written(Setting(3, floats=True)).ptx
-    assert (step_of(Setting(1, floats=True)).sum(SHARED_LOADS), "ldmatrix" in compiler.written(Setting(1, floats=True)).ptx) == (192, False)
+    assert (512 - 128) / 192 == 2
+    one = step_of(Setting(1, floats=True))
+    assert (one.sum(WAVEFRONTS), one.sum(CONFLICTS)) == (512, 128)
+    assert (one.sum(SHARED_LOADS), "ldmatrix" in compiler.written(Setting(1, floats=True)).ptx) == (192, False)
     assert "cp.async" not in compiler.written(Setting(1, floats=True)).ptx
     assert (floats.shared, ours.shared) == (2 * 4 * 32 * 128, 2 * 32 * 128)
     says("32 loads from shared memory instead of 192, 192 wavefronts instead of 512, no conflicts instead of 128",
-         "every row but the registers, of which it has two more", "takes 2.7 times the wavefronts of our kernel")
+         "every row but the registers, of which it has two more", "it would still be 384 wavefronts, twice ours",
+         "still keeps floats: 512 wavefronts again", "takes twice the wavefronts of our kernel, and with its bank conflicts 2.7 times")
+    assert f"its {ours.machine} are the shortest path" in PROSE
 
 
 def test_the_same_program_for_an_h200():

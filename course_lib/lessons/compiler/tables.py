@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from course_lib import toolchain
 from course_lib.explorables.triton import on_their_way, places_of
 from course_lib.kernels.triton import PROGRAM, Setting, written
 from course_lib.lessons.compiler.counts import (
@@ -82,11 +83,12 @@ def stages_compared(arch: str = "sm_80") -> Table:
 
 def beside_ours() -> Table:
     """Return Triton's counters beside those of `OURS`, per k-step of a block with the same tiles and as many warps."""
-    steps = (step_of(Setting(3)), step_of(Setting(3, floats=True)), our_step())
-    columns = ("Triton, float16 given", "Triton, floats given", f"{OURS}, floats given")
+    steps = (step_of(Setting(3)), step_of(Setting(3, floats=True)), step_of(Setting(1, floats=True)), our_step())
+    columns = ("Triton, float16 given", "Triton, floats given", "Triton, floats given, num_stages = 1", f"{OURS}, floats given")
     rows = [(name, *(f"{count(step):,}" for step in steps)) for name, count in COUNTED.items()]
-    return Table(("", *columns), rows, f"{WHAT}; num_stages = 3, sm_80. Machine instructions of a warp and registers of a thread by each "
-                 "one's own assembler, the rest simulated")
+    assemblers = f"Triton {written(Setting()).facts['triton']} and of NVRTC {'.'.join(map(str, toolchain.nvrtc_version()))}"
+    return Table(("", *columns), rows, f"{WHAT}, sm_80; num_stages = 3 where the column does not say 1. Machine instructions of a warp and "
+                 f"registers of a thread by the assemblers of {assemblers}, the rest simulated")
 
 
 COUNTED = {

@@ -27,7 +27,8 @@ def promised(stages: int, dram: bool, tile: str = SMALL) -> float:
 
 def alone() -> Table:
     """Return the cycles of a step whose products are left out, and of one whose copies bring nothing."""
-    rows = [(f"copies alone, from {name}", 2, f"{copies_alone(SMALL, dram):,.0f}") for name, dram in MEMORIES.items()]
+    rows = [(f"copies alone, from {name}", stages, f"{recorded(stages, product='none', dram=dram):,.0f}")
+            for stages in (1, 2) for name, dram in MEMORIES.items()]
     rows += [("a product, and ordering copies of zeros", 3, f"{product_alone():,.0f}")]
     return Table(("what a step does", "stages", "cycles per step"), rows,
                  f"Tiles of 64 × 64, BK = 16, one block of eight warps per multiprocessor, {data.readings('pipeline').label}")
