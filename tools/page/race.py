@@ -20,12 +20,27 @@ from tools.pages import Part, page_command
 PAGE = ROOT / "docs" / "race.md"
 TABLES = Part("<!-- written by python -m tools page race -->", "<!-- end of tables -->")
 RUNGS = Part("<!-- rungs written by python -m tools page race -->", "<!-- end of rungs -->")
+WARPGROUPS = Part("<!-- warpgroups written by python -m tools page race -->", "<!-- end of warpgroups -->")
 CHOICES = Part("<!-- choices written by python -m tools page race -->", "<!-- end of choices -->")
 
 
 def page(text: str) -> str:
     """Return the page's text with the tables written anew."""
-    return CHOICES.renewed(RUNGS.renewed(TABLES.renewed(text, raced()), climbed()), chosen())
+    text = WARPGROUPS.renewed(TABLES.renewed(text, raced()), of_warpgroups())
+    return CHOICES.renewed(RUNGS.renewed(text, climbed()), chosen())
+
+
+def of_warpgroups() -> str:
+    """Return the table on the race by warpgroups: ratios with their quartiles, speeds, and the largest errors."""
+    found = readings("warpgroups")
+    lines = [f"{found.label[0].upper()}{found.label[1:]}, driver {found.driver}; {found.made_by}.", "",
+             "| N | kernel | ratio (quartiles) | ours, TFLOP/s | cuBLAS | largest error: ours | cuBLAS |", "|--:|---|--:|--:|--:|--:|--:|"]
+    for row in sorted(found.rows, key=lambda row: (row["dtype"], row["N"])):
+        work = 2e-12 * row["M"] * row["N"] * row["K"]
+        ratio = f"{row['ratio']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+        lines.append(f"| {row['N']} | `{row['kernel']}` | {ratio} | {work / row['ours']:.1f} | {work / row['library']:.1f} | "
+                     f"{row['error']:.1e} | {row['library_error']:.1e} |")
+    return "\n".join(lines)
 
 
 def chosen() -> str:
