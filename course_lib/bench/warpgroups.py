@@ -121,7 +121,8 @@ def run_heat(heat: Heat, multiprocessors: int) -> Iterator[dict[str, Any]]:
     arrays = Arrays(heat)
     for name, tried in DISCIPLINES[heat.dtype].items():
         kernel = get(name)
-        choices = [parameters | {"blocks": multiprocessors} for parameters in tried]
+        blocks = multiprocessors // 2 * 2          # two are a cluster
+        choices = [parameters | {"blocks": blocks} for parameters in tried]
         parameters, _ = min(((p, trial(arrays.ours(kernel, p))) for p in choices), key=itemgetter(1))
         ours, library = arrays.ours(kernel, parameters), arrays.library()
         wrong, error = arrays.judged(ours, kernel.inputs)

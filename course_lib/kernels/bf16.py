@@ -58,7 +58,8 @@ def _kernel(name, idea, parameters, rules, **shared):
         inputs="bf16", stored="bf16", needs=AMPERE, **shared)
 
 
-PAIRS_OF_BLOCKS = Rule("blocks % 2 == 0", "the blocks of a cluster begin together", lambda p: p["blocks"] % 2 == 0,
+WHY_PAIRS = "the two blocks of a cluster begin together and share their work, so there is no odd one"
+PAIRS_OF_BLOCKS = Rule("blocks % 2 == 0", WHY_PAIRS, lambda p: p["blocks"] % 2 == 0,
                        lambda p: f"blocks = {p['blocks']}: take an even number, as two blocks are a cluster")
 
 

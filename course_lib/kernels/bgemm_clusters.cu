@@ -23,14 +23,9 @@ static_assert(BN == 128 || BN == 256, "a warpgroup multiplies 64 rows by 128 or 
 static_assert(STAGES >= 2, "one stage is used while another is filled");
 static_assert(STAGES * (A_BYTES + B_BYTES) + 2 * BM * BN <= 226 * 1024, "a block can ask for 227 KiB of shared memory, and its barriers need some");
 
+#include "bands.cuh"
 #include "tma.cuh"
 #include "wgmma.cuh"
-
-struct Tile { int row, col; };
-__device__ __forceinline__ Tile tile_of(int n, int rows, int cols) {
-    const int band = n / (GROUP * cols), height = min(GROUP, rows - band * GROUP), within = n - band * GROUP * cols;
-    return {band * GROUP + within % height, within / height};
-}
 
 extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(128 * (CONSUMERS + 1), 1)
 bgemm_clusters(int M, int N, int K, float alpha, const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,

@@ -14,7 +14,8 @@ from course_lib.run.accuracy import limit, tolerance
 from course_lib.toolchain import CompileError, compile_cuda
 
 NAMES = tuple(name for name, kernel in KERNELS.items() if kernel.inputs)
-WARPGROUPS = {"sbgemm_tma": {"BN": 128, "STAGES": 2, "blocks": 2}, "sgemm_parts": {"blocks": 2}}      # their tiles are of one size
+SMALL = {"BN": 128, "STAGES": 2, "blocks": 2}
+WARPGROUPS = {"sbgemm_tma": SMALL, "sbgemm_clusters": SMALL, "sgemm_parts": {"blocks": 2}}      # their tiles are of one size
 SMALL = {name: {"BM": 32, "BN": 32, "BK": 32 if name == "sbgemm_stages" else 16, "WM": 16, "WN": 32} for name in NAMES} | WARPGROUPS
 GEN = np.random.default_rng(8)
 
