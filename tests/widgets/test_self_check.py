@@ -9,7 +9,7 @@ import pytest
 from course_lib import arch, data, kernels, model
 from course_lib.errors import CourseError
 from course_lib.lessons.any_size.guards import guarded
-from course_lib.run import count_lines, run, run_cpu
+from course_lib.run import count_lines, run, run_cpu, tolerance
 from course_lib.toolchain import whole_step
 from course_lib.widgets import questions, quiz
 from course_lib.widgets.answers import Answers
@@ -20,7 +20,7 @@ from course_lib.widgets.self_check import Quiz
 LESSONS = sorted(questions.lessons())
 KNOWN = {"np": np, "math": math, "arch": arch, "data": data, "kernels": kernels, "model": model, "run": run, "run_cpu": run_cpu,
          "count_lines": count_lines, "evaluate": evaluate, "inputs": inputs, "one_thread": one_thread,
-         "who_writes": who_writes, "whole_step": whole_step, "guarded": guarded}
+         "who_writes": who_writes, "whole_step": whole_step, "guarded": guarded, "tolerance": tolerance}
 CHECKED = [pytest.param(q, id=f"{lesson}-{q.key}") for lesson in LESSONS for q in questions.load(lesson) if q.check]
 
 TINY = """
