@@ -86,14 +86,19 @@ class CheckReport:
 
     def failed(self) -> list[str]:
         """Return lines that name the inputs that are not right, and those that were not run."""
-        names = {passed: [o.name for o in self.inputs if o.passed is passed] for passed in (False, None)}
-        return [f"{words}: {'; '.join(names[passed])}" for passed, words in ((False, "not right"), (None, "not run")) if names[passed]]
+        kinds = {"not right": [o.name for o in self.inputs if o.passed is False and not o.result],
+                 "hazard": [o.name for o in self.inputs if o.passed is False and o.result],
+                 "not run": [o.name for o in self.inputs if o.passed is None]}
+        return [f"{words}: {'; '.join(names)}" for words, names in kinds.items() if names]
 
     def _remarks(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity != "error"]
 
     def _right_on(self) -> str:
-        return f"right on {sum(outcome.passed is True for outcome in self.inputs)} of {len(self.inputs)} inputs"
+        passed, of = sum(outcome.passed is True for outcome in self.inputs), len(self.inputs)
+        if passed < of and all(outcome.passed or outcome.result for outcome in self.inputs):
+            return f"C right on {of} of {of} inputs, no hazard on {passed} of {of}"
+        return f"right on {passed} of {of} inputs"
 
     def _glance(self) -> str:
         """Return ": 4 sectors per load request", or "" where nothing is loaded."""

@@ -20,11 +20,15 @@ ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """One input that the kernel ran on, or one gate: its name, what it is, and whether it is passed (None: not run)."""
+    """One input that the kernel ran on, or one gate: its name, what it is, and whether it is passed (None: not run).
+
+    `result`: the result is right; known only where a check tells it apart from hazards.
+    """
 
     name: str
     detail: str
     passed: bool | None
+    result: bool = False
 
 
 def outcomes_html(outcomes: Iterable[TrialOutcome], what: str) -> str:

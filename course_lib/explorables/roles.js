@@ -83,7 +83,7 @@ function drawHead(pen, view) {
   if (!narrow) write(pen, view, `the producer has waited ${plural(now.waited, "time")}`, width - 2, 2 * text, { weight: 600, align: "right", most: width - half });
 }
 
-/** A lane per role: when the producer ordered and waited, and which products of a consumer ran. Two of them overlap. */
+/** A lane per role: when the producer ordered and waited, and which products of a consumer were under way. Those of two steps overlap, and the later ones queue. */
 function drawLanes(pen, view) {
   const { text, scene, where } = view, { lanes, lane, scale } = where, inner = 0.08 * lane;
   ROLES.forEach((role, i) => {
@@ -101,7 +101,7 @@ function drawLanes(pen, view) {
   box(pen, view, lanes);
 }
 
-/** A row per stage: copies on their way (thin), arrived, multiplied (tall); the upper half for consumer 0, the lower one for consumer 1. */
+/** A row per stage: copies on their way (thin), arrived, products under way (tall); the upper half for consumer 0, the lower one for consumer 1. */
 function drawStages(pen, view) {
   const { text, scene, where } = view, { memory, lane, lanes } = where, inner = 0.1 * lane, half = lane / 2 - inner;
   write(pen, view, view.narrow ? "stages of shared memory" : "stages of shared memory: the upper half shows what consumer 0 does there, the lower half consumer 1", lanes.x, memory.y - 0.5 * text, { size: 0.96, most: lanes.w });
@@ -123,7 +123,7 @@ function drawStages(pen, view) {
 }
 
 function drawLegend(pen, view, y) {
-  const { text, narrow, width } = view, items = [["way", "copies on their way"], ["ready", "arrived, not begun"], ["multiply", "multiplied, number: step"], ["idle", "the producer waits"]], many = narrow ? 2 : 4;
+  const { text, narrow, width } = view, items = [["way", "copies on their way"], ["ready", "arrived, not begun"], ["multiply", "products under way, number: step"], ["idle", "the producer waits"]], many = narrow ? 2 : 4;
   items.forEach(([hue, words], i) => {
     const x = (i % many) * (width / many), top = y + Math.floor(i / many) * 1.4 * text, thin = hue === "way" ? 0.3 * text : 0;
     if (hue === "idle") hatch(pen, view, x, top, 1.1 * text, 0.9 * text);
@@ -148,12 +148,12 @@ export function says(view, step) {
   const end = step < scene.steps ? "" : ` All ${scene.tiles} steps are multiplied. The producer had to wait ${plural(scene.answer, "time")}.`;
   if (kind === "order") return `The producer orders the copies of step ${k} into stage ${slot}${before < 0 ? ", which nobody has used yet" : `: both consumers have released step ${before}`}.${end}`;
   if (kind === "stall") return `The producer waits: step ${k} belongs into stage ${slot}, and step ${before} still lies there.${end}`;
-  if (kind === "begin") return `The tiles of step ${k} have arrived in stage ${slot}, and consumer ${who} begins to multiply them.${end}`;
+  if (kind === "begin") return `The tiles of step ${k} have arrived in stage ${slot}, and consumer ${who} begins its products.${end}`;
   const other = scene.released[1 - who][k] > step + EPS;
   return `Consumer ${who} has multiplied step ${k} and releases stage ${slot}. ${other ? `Consumer ${1 - who} still needs it.` : `Consumer ${1 - who} has released it, too: the stage is free.`}${end}`;
 }
 const when = (view, step) => (step <= 0 ? "before the first copy" : `event ${step} of ${view.scene.steps}`);
-const STATES = { way: "on its way", ready: "arrived", multiply: "being multiplied" }, FOR = { ready: "waiting for", multiply: "being multiplied by", released: "released by" };
+const STATES = { way: "on its way", ready: "arrived", multiply: "in products" }, FOR = { ready: "waiting for", multiply: "in products of", released: "released by" };
 export function describes(view, step) {
   const { scene } = view, held = Array.from({ length: scene.stages }, (_, slot) => [slot, inStage(scene, slot, step)]);
   return `${says(view, step)} ${held.map(([slot, one]) => `Stage ${slot}: ${one ? `step ${one.tile}, ${one.of[0] === one.of[1] ? STATES[one.of[0]] : WHO.map(who => `${FOR[one.of[who]]} consumer ${who}`).join(", ")}` : "free"}`).join("; ")}.`;

@@ -8,7 +8,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = producer_and_consumers
 STAGES_SLIDER = "Stages: steps whose tiles have room in shared memory"
 WORDS = {"order": "The producer orders the copies of step {k} ", "stall": "The producer waits: step {k} ",
-         "begin": "The tiles of step {k} have arrived .* consumer {who} begins", "release": "Consumer {who} has multiplied step {k} "}
+         "begin": "The tiles of step {k} have arrived .* consumer {who} begins its products",
+         "release": "Consumer {who} has multiplied step {k} "}
 
 
 def test_steps_by_key_are_the_events_of_the_trace(opened):

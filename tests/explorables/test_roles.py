@@ -85,8 +85,8 @@ def test_the_words_ask_first_and_answer_last(page):
 def test_the_alternative_text_says_what_lies_where(page):
     described = [words for _, words in evaluate(page, SAYS, {"states": states(), "stages": 3})]
     assert described[0].endswith("Stage 0: free; Stage 1: free; Stage 2: free.")
-    assert described[8].endswith("Stage 0: step 0, released by consumer 0, being multiplied by consumer 1; Stage 1: step 1, "
-                                 "being multiplied by consumer 0, waiting for consumer 1; Stage 2: step 2, on its way.")
+    assert described[8].endswith("Stage 0: step 0, released by consumer 0, in products of consumer 1; Stage 1: step 1, "
+                                 "in products of consumer 0, waiting for consumer 1; Stage 2: step 2, on its way.")
 
 
 INSIDE = """(m, {states, stages, widths}) => widths.flatMap(([width, text]) => stages.map(stages => {

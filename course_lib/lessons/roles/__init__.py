@@ -1,7 +1,7 @@
 """Lesson 18, Who copies, and who multiplies?: a producer and consumers, the reader's own kernel with both, and what each executes."""
 
 from course_lib.explorables import producer_and_consumers
-from course_lib.lessons.roles.costs import by_role, copies_per_step, costs
+from course_lib.lessons.roles.costs import by_role, copies_per_step, costs, speeds
 from course_lib.lessons.roles.tries import check_roles, with_mistake
 
-__all__ = ["by_role", "check_roles", "copies_per_step", "costs", "producer_and_consumers", "with_mistake"]
+__all__ = ["by_role", "check_roles", "copies_per_step", "costs", "producer_and_consumers", "speeds", "with_mistake"]

@@ -3,6 +3,7 @@
 import functools
 from typing import Any
 
+from course_lib import data
 from course_lib.plots import Table
 from course_lib.run import run
 from course_lib.widgets.compute import inputs
@@ -63,3 +64,12 @@ def by_role() -> Table:
     rows = [(words, f"{found[role]:.3g}", f"{found[role] / found['all']:.0%}") for role, words in
             (("producer", "the producer"), ("consumers", "a consumer: the four warps of a warpgroup"))]
     return Table(("sbgemm_tma", "instructions", "of all"), rows, "Warp instructions for each 64 × 256 × 16 multiply-adds, as above")
+
+
+def speeds() -> Table:
+    """Return the recorded speeds of `sbgemm_tma` and of the library, which ran in turns, and the median of their ratios."""
+    recorded, rows = data.readings("warpgroups"), []
+    for row in recorded.find(kernel="sbgemm_tma"):
+        work = 2e-12 * row["M"] * row["N"] * row["K"]
+        rows.append((row["N"], f"{work / row['ours']:.0f}", f"{work / row['library']:.0f}", f"{row['ratio']:.3f}"))
+    return Table(("N", "sbgemm_tma, TFLOP/s", "cuBLAS, TFLOP/s", "of cuBLAS"), rows, f"{recorded.label}; both ran in turns")

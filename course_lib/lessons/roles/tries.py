@@ -86,21 +86,22 @@ def check_roles(kernel: str) -> CheckReport:
     found: dict[tuple[str, int | None], Finding] = {}
     for case in cases(stages_of(kernel)):
         stopped = any(kind == "endless" or kind == "launch" for kind, _ in found)
-        findings = [] if stopped else _tried(kernel, case, lines)
-        outcomes.append(TrialOutcome(case.name, str(case), None if stopped else not findings))
+        findings, right = ([], False) if stopped else _tried(kernel, case, lines)
+        outcomes.append(TrialOutcome(case.name, str(case), None if stopped else not findings, right))
         for finding in findings:
             found.setdefault((finding.kind, finding.line), finding)
     title = f"{kernels_in(kernel)[0]}, with {stages_of(kernel)} stages"
     return CheckReport(title, kernel, tuple(sorted(found.values(), key=reports.urgency)), tuple(outcomes))
 
 
-def _tried(kernel: str, case: Case, lines: list[str]) -> list[Finding]:
-    """Return what is wrong on one input."""
+def _tried(kernel: str, case: Case, lines: list[str]) -> tuple[list[Finding], bool]:
+    """Return what is wrong on one input, and whether C is right."""
     try:
         report, wrong = launch(kernel, case)
     except simt.SimtError as error:
-        return [reports.of_error(error, case, lines)]
-    return reports.of_hazards(report, case, lines, wrong is None) or ([reports.of_wrong(str(wrong), "", case)] if wrong else [])
+        return [reports.of_error(error, case, lines)], False
+    hazards = reports.of_hazards(report, case, lines, wrong is None)
+    return hazards or ([reports.of_wrong(str(wrong), "", case)] if wrong else []), wrong is None
 
 
 def with_mistake(kernel: str, which: str) -> str:
