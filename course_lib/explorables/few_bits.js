@@ -90,7 +90,8 @@ function drawChart(pen, view, where) {
   }
   states.bits.forEach((bits, i) => {
     const now = i === scene.column, x = plot.x + i * gap, top = lerp(yOf(states.least), yOf(scene.errors[i]), shown);
-    if (shown > 0) {
+    if (shown > 0 && bits === 23) write(pen, view, "exact", x + gap, yOf(states.least) - 0.5 * text, { align: "right" });
+    else if (shown > 0) {
       pen.globalAlpha = now ? 1 : 0.35;
       pen.fillStyle = view.hues[2];
       pen.fillRect(x + 1, top, gap - 2, yOf(states.least) - top);
@@ -100,12 +101,12 @@ function drawChart(pen, view, where) {
     }
     if (now || (bits === 2 || bits === 23) && Math.abs(i - scene.column) > 3) write(pen, view, String(bits), x + gap / 2, yOf(states.least) + 1.2 * text, { align: "center", weight: now ? 700 : 400 });
   });
-  write(pen, view, `fraction bits${NAMED[scene.bits] ? `, as ${NAMED[scene.bits]} has` : ""}`, plot.x + plot.w / 2, yOf(states.least) + 2.6 * text, { align: "center" });
+  write(pen, view, "fraction bits", plot.x + plot.w / 2, yOf(states.least) + 2.6 * text, { align: "center" });
   if (shown <= 0) return write(pen, view, "?", plot.x + plot.w / 2, plot.y + plot.h / 2, { align: "center", size: 2.4, weight: 700 });
   pen.fillStyle = view.hues[0];
   pen.fillRect(plot.x, yOf(states.float32) - 1, plot.w, 2.5);
   const right = plot.x + plot.w;
-  for (const [i, words] of ["black: bound", "orange: sgemm_naive"].entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
+  for (const [i, words] of ["bars: numbers only", "black: their bound", "orange: sums only (sgemm_naive)"].entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
   return 0;
 }
 
