@@ -50,7 +50,7 @@ def bound(mantissa: int, count: int) -> float:
     below a power of two, or it is that power, and then nothing is left. A part is as large as what was left, at most.
 
     >>> bound(7, 1) / 2**-7, bound(7, 2) / 2**-15, bound(7, 3) / 2**-24
-    (1.001953125, 1.0000019073486328, 1.501953148841858)
+    (1.001953125, 1.0000019073486328, 1.5009765662252903)
     """
     left = [2.0 ** -(mantissa + 1)]
     for _ in range(count):

@@ -132,10 +132,10 @@ def test_one_change_at_a_time():
             assert ours < sums.error_of("sgemm_naive", K, positive)
             assert sums.error_of(nine, K, positive) > 0.9 * ours
             assert sums.error_of(largest, K, positive) > ours
-        assert 5 < sums.error_of(largest, 16, positive) / sums.error_of(as_it_is, 16, positive) < 5.6
             grouped = sums.error_of(sums.GROUPED, K, positive)
             assert (grouped < 1.1 * ours) is (K >= 256)
             assert (grouped < sums.error_of("sgemm_naive", K, positive)) is (K >= 256)
+        assert 5 < sums.error_of(largest, 16, positive) / sums.error_of(as_it_is, 16, positive) < 5.6
     ratios = [round(sums.error_of(long_sum, 4096, positive) / sums.error_of(as_it_is, 4096, positive)) for positive in (False, True)]
     assert ratios == [62, 21]
     says("62 times at K = 4,096, and 21 times with positive numbers")
@@ -189,7 +189,7 @@ def test_the_scoreboard_agrees_with_itself():
     says("At N = 4,096 and 8,192 `sgemm_parts` was 2.5 and 2.3 times as fast")
     for row in rows.values():
         assert 5 < row["library_error"] / row["error"] < 9
-        assert 2e-9 * row["N"] ** 3 / row["ours"] < arch.device("H100").peak_gflops_tensor("bf16") / 6
+        assert 2e-9 * row["N"] ** 3 / row["ours"] < arch.device("H100 SXM").peak_gflops_tensor("bf16") / 6
     assert [row[0] for row in few_bits.beside_the_library().rows] == ["1,024", "2,048", "4,096", "8,192"]
 
 
