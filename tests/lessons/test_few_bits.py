@@ -74,7 +74,8 @@ def test_both_predictions(mine):
     for x, y in ((a[0], b[1]), (a[0], b[0])):
         C = run("sgemm_bf16", x, y, C, beta=1).C
     assert bf16 / max_error(C, A, B) > bound(7, 1) / bound(7, 2) == pytest.approx(256, abs=1)
-    says("2⁻¹⁷ + 2⁻¹⁷ + 2⁻¹⁶ = 2⁻¹⁵. With one part it was 2⁻⁸ + 2⁻⁸ = 2⁻⁷. So the bound becomes 256 times smaller. The error of these numbers shrinks even more")
+    says("2⁻¹⁷ + 2⁻¹⁷ + 2⁻¹⁶ = 2⁻¹⁵. With one part it was 2⁻⁸ + 2⁻⁸ = 2⁻⁷. So the bound becomes 256 times smaller. "
+         "The error of these numbers shrinks even more")
 
 
 def test_what_there_was_to_find_in_the_picture():
