@@ -121,7 +121,8 @@ def ways_to_add() -> Table:
     rows = [(way, *(f"{error_of(way, K, positive):.1e}" for positive in (False, True) for K in DEPTHS))
             for way in (*WAYS, "sgemm_naive", GROUPED)]
     heads = [f"{kind}, K = {K:,}" for kind in ("signs", "positive") for K in DEPTHS]
-    return Table(("sgemm_split with", *heads), rows, "Largest error / Σ |a| |b|, random numbers of both signs, and positive; simulated, the last row NumPy")
+    return Table(("sgemm_split with", *heads), rows,
+                 "Largest error / Σ |a| |b|, random numbers of both signs, and positive; simulated, the last row NumPy")
 
 
 def sizes_of_products(K: int = 512) -> list[list[float]]:
