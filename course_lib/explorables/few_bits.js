@@ -33,6 +33,13 @@ function write(pen, view, words, x, y, { size = 0.96, align = "left", weight = 4
   pen.fillText(words, x, y, ...(most === undefined ? [] : [most]));
   return pen.measureText(words).width;
 }
+function upright(pen, view, words, x, y) {
+  pen.save();
+  pen.translate(x, y);
+  pen.rotate(-Math.PI / 2);
+  write(pen, view, words, 0, 0);
+  pen.restore();
+}
 function bit(pen, view, digit, x, y, hue, { cell, text }) {
   pen.globalAlpha = digit === "1" ? 1 : 0.22;
   pen.fillStyle = view.hues[hue];
@@ -90,7 +97,8 @@ function drawChart(pen, view, where) {
   }
   states.bits.forEach((bits, i) => {
     const now = i === scene.column, x = plot.x + i * gap, top = lerp(yOf(states.least), yOf(scene.errors[i]), shown);
-    if (shown > 0) {
+    if (shown > 0 && bits === 23) upright(pen, view, "exact", x + gap / 2 + 0.35 * text, yOf(states.least) - 0.4 * text);
+    else if (shown > 0) {
       pen.globalAlpha = now ? 1 : 0.35;
       pen.fillStyle = view.hues[2];
       pen.fillRect(x + 1, top, gap - 2, yOf(states.least) - top);
@@ -100,12 +108,12 @@ function drawChart(pen, view, where) {
     }
     if (now || (bits === 2 || bits === 23) && Math.abs(i - scene.column) > 3) write(pen, view, String(bits), x + gap / 2, yOf(states.least) + 1.2 * text, { align: "center", weight: now ? 700 : 400 });
   });
-  write(pen, view, `fraction bits${NAMED[scene.bits] ? `, as ${NAMED[scene.bits]} has` : ""}`, plot.x + plot.w / 2, yOf(states.least) + 2.6 * text, { align: "center" });
+  write(pen, view, "fraction bits", plot.x + plot.w / 2, yOf(states.least) + 2.6 * text, { align: "center" });
   if (shown <= 0) return write(pen, view, "?", plot.x + plot.w / 2, plot.y + plot.h / 2, { align: "center", size: 2.4, weight: 700 });
   pen.fillStyle = view.hues[0];
   pen.fillRect(plot.x, yOf(states.float32) - 1, plot.w, 2.5);
   const right = plot.x + plot.w;
-  for (const [i, words] of ["black: bound", "orange: sgemm_naive"].entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
+  for (const [i, words] of ["bars: numbers only", "black: their bound", "orange: sums only"].entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
   return 0;
 }
 
@@ -121,6 +129,7 @@ export function says({ scene }, step) {
   if (step <= 0) return `Each number of A and B keeps ${kept}. How large is the largest error of a product, as a share of Σ |a| |b|: 2 to the minus what? Predict, then play.`;
   if (step < 2) return `${label} with ${kept} is off by ${left} of it.`;
   const verdict = error < states.float32 ? "less than the rounding of float32's sums costs" : "more than the rounding of float32's sums costs";
+  if (bits === 23) return `With ${kept} the numbers stay what they are, and the product is exact, as its sums are. sgemm_naive rounds sums: its error is ${power(states.float32, states.least)}.`;
   return `With ${kept} the largest error of the product is ${power(error, states.least)}; the bound is ${power(bound, states.least)}. It is ${verdict}: ${power(states.float32, states.least)} in sgemm_naive.`;
 }
 const when = (_, step) => ["all bits", "what is left", "the error of a product"][step];

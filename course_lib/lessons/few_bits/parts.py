@@ -1,4 +1,4 @@
-"""The reader's own split of numbers: whether it is right, and what formats do with numbers of odd sizes."""
+"""The reader's own split of numbers: whether it is right, how fast a product of parts is, and what formats do with odd numbers."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib import cp
+from course_lib.data import readings
 from course_lib.model.number_formats import parts, round_to, round_to_eight
 from course_lib.plots import Table
 from course_lib.run import run
@@ -28,6 +29,18 @@ def check_parts(text: str) -> str:
                     f"({len(wrong)} of {len(x)} are wrong)")
     left = np.max(np.abs(x - found[0].get() - found[1].get()) / np.abs(x))
     return f"right: {len(x):,} numbers; what both parts leave is at most {left:.1e} of a number"
+
+
+def beside_the_library() -> Table:
+    """Return speeds and largest errors of sgemm_parts and of cuBLAS's float32, recorded in turns, by N."""
+    found = readings("warpgroups")
+    rows = []
+    for row in found.find(kernel="sgemm_parts"):
+        work = 2e-12 * row["M"] * row["N"] * row["K"]
+        rows.append((f"{row['N']:,}", f"{work / row['library']:.0f}", f"{work / row['ours']:.0f}", f"{row['ratio']:.2f}",
+                     f"{row['library_error']:.1e}", f"{row['error']:.1e}"))
+    heads = ("N", "cuBLAS, TFLOP/s", "sgemm_parts, TFLOP/s", "times as fast", "error of cuBLAS", "error of sgemm_parts")
+    return Table(heads, rows, f"float32, largest error / Σ |a| |b|, {found.label}; median of turns")
 
 
 def odd_numbers() -> Table:
