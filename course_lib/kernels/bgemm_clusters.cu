@@ -26,6 +26,7 @@ static_assert(STAGES * (A_BYTES + B_BYTES) + 2 * BM * BN <= 226 * 1024, "a block
 #include "bands.cuh"
 #include "tma.cuh"
 #include "wgmma.cuh"
+#include "store_box.cuh"
 
 extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(128 * (CONSUMERS + 1), 1)
 bgemm_clusters(int M, int N, int K, float alpha, const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,

@@ -62,11 +62,3 @@ __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, int block) {
 __device__ __forceinline__ void cluster_sync() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-
-// A box of shared memory to column x of row y of a matrix; what is outside of the matrix is left out. Nobody waits for it.
-__device__ __forceinline__ void store_box(const TensorMap& map, int x, int y, unsigned from) {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x), "r"(y), "r"(from) : "memory");
-}
-
-__device__ __forceinline__ void stores_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-__device__ __forceinline__ void stores_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }      // what they store may change

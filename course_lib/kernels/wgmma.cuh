@@ -30,18 +30,3 @@ __device__ __forceinline__ void multiply(float (&c)[64], u64 a, u64 b) {
                  TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) "%60,%61,%62,%63}, "
                  "%64, %65, 1, 1, 1, 0, 1;" : SUMS64(0) : "l"(a), "l"(b));
 }
-
-// Wait for the threads of one's warpgroup.
-__device__ __forceinline__ void warpgroup_sync(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
-
-// Two floats, rounded to the nearest bfloat16, side by side; the first has the lower address.
-__device__ __forceinline__ unsigned bf16(float first, float second) {
-    unsigned pair;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-    return pair;
-}
-
-// Four 8 x 8 matrices of 16 bits: the row at `at` of lane 8i + r is row r of matrix i; a lane has two neighbours of row lane / 4 of each.
-__device__ __forceinline__ void stmatrix(unsigned at, const unsigned (&x)[4]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]) : "memory");
-}
