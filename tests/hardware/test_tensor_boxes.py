@@ -48,6 +48,7 @@ PROBES = {
     "a swizzle of 32 bytes over two edges": (TENSOR, (16, 16), -8, 31, {"swizzle": 32}),
     "which NaN fills edges": (TENSOR, (16, 16), 56, -2, {"fill": "nan"}),
     "which NaN fills edges in single precision": (SMALL, (16, 16), 56, -2, {"fill": "nan"}),
+    "which NaN fills edges in double precision": (np.zeros((9, 16)), (4, 8), 12, -2, {"fill": "nan"}),
     "rows narrower than the swizzle": (TENSOR, (8, 16), 16, 5, {"swizzle": 128}),
     "narrow rows over an edge": (TENSOR, (16, 16), 56, -2, {"swizzle": 64, "fill": "nan"}),
     "sums of narrow rows": (SMALL, (8, 8), 60, 38, {"how": ".add", "swizzle": 64}),

@@ -125,8 +125,7 @@ def example(name):
 @pytest.mark.parametrize("name", BOXES)
 def test_a_box_comes_to_shared_memory(name, racecheck):
     array, box, at, how, start, steps = example(name)
-    nan = {2: 0x7FFF, 8: 0x7FFFFFFFFFFFFFFF}.get(array.itemsize, 0)
-    fill = np.frombuffer(nan.to_bytes(8, "little"), array.dtype)[0] if how.get("fill") == "nan" else 0
+    fill = np.frombuffer(bytes.fromhex("f77f" * 4), array.dtype)[0] if how.get("fill") == "nan" else 0
     wanted, raw = taken(array, at, box, steps, fill), np.zeros(ROOM, np.uint8)
     clear = "mov.b32 %r15, 0;\nCLEAR: add.u32 %r14, %r12, %r15;\nst.shared.u64 [%r14], %rd5;\nadd.u32 %r15, %r15, 8;\n" \
             "setp.lt.u32 %p2, %r15, 16384;\n@%p2 bra CLEAR;\nfence.proxy.async;\n"

@@ -113,7 +113,7 @@ __device__ __forceinline__ u32 column_inside(const Box* b, i64 x) { return x >= 
 __device__ __noinline__ void load_piece(const Box* b, u64 to, u64 line, i64 x) {
     const u64 from = line + x * b->bytes;
     const i64 last = x + 16 / b->bytes - 1;
-    const u64 fill = b->nan ? ~0ull >> 65 - 8 * b->bytes : 0;
+    const u64 fill = b->nan ? 0x7ff77ff77ff77ff7 : 0;     // one NaN for every width
     if (line && column_inside(b, x) && column_inside(b, last) && !(from & 7)) {
         *(u64*)to = *(const u64*)from;
         *(u64*)(to + 8) = *(const u64*)(from + 8);
