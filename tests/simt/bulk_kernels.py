@@ -181,7 +181,7 @@ WAITS = {
 MISUSES = {
     "an init of what is one": (LOADING, {"INIT_FENCE": "INIT(&full[0], 1)"}, "which line 6 initialised"),
     "no init": (LOADING, {"TELL": "EXPECT(&buffer[1][0], 512)"}, "finds no mbarrier at the mbarrier at byte 512 of buffer"),
-    "a count of none": (LOADING, {"FULL_COUNT": "0"}, "counts 0 arrivals"),
+    "a count of none": (LOADING, {"FULL_COUNT": "blockIdx.x"}, "counts 0 arrivals"),   # NVRTC 13.0 ends on a literal 0
     "an ordinary store": (LOADING, {"INIT_FENCE": "FENCE; full[0] = 7"}, "changed by an ordinary store"),
     "more arrivals than a phase waits for": (LOADING, {"TELL": "EXPECT(&full[s], 512); ARRIVE(&full[s])"}, "for 0 more of 1 arrivals"),
     "no wait for the buffer": (LOADING, {"WAIT_EMPTY": ""}, "copies are still under way: nobody has waited for that phase"),
