@@ -9,7 +9,7 @@ from typing import Any
 from tools import ROOT
 from tools.pages import Part, page_command
 
-PAGE, RECORD = ROOT / "docs" / "found.md", ROOT / "tests" / "data" / "h200_pipelines.json"
+PAGE, RECORD = ROOT / "docs" / "found.md", ROOT / "tests" / "data" / "gpu_pipelines.json"
 TABLE = Part("<!-- pipelines: written by python -m tools page pipelines -->", "<!-- end of pipelines -->")
 TOOLS = ("memcheck", "racecheck", "synccheck")
 
@@ -23,7 +23,7 @@ def cell(found: dict[str, Any] | None) -> str:
     """Return what one of compute-sanitizer's tools reported of a kernel, and whether the kernel had to be ended under it."""
     if found is None:
         return "not run"
-    return (found["found"] or "nothing") + "; ended" * found["launch"].startswith("hangs")
+    return (found["found"].split(" at __shared__")[0].removeprefix("Error: ") or "nothing") + "; ended" * found["launch"].startswith("hangs")
 
 
 def table(record: dict[str, Any] | None) -> str:
@@ -31,7 +31,7 @@ def table(record: dict[str, Any] | None) -> str:
     if record is None:
         return "No GPU has been asked yet."
     found, date = record["sections"]["pipelines"], record["date"]
-    lines = [f"Recorded on {found['device']}, {date}, driver {found['driver']}; {found['sanitizer']}. Alone, each kernel was launched "
+    lines = [f"Recorded on {found['device']}, {date}, driver {found['driver']}; compute-sanitizer {found['sanitizer'].split()[1]}. Alone, each kernel was launched "
              f"{found['launches']} times, under each tool once; what did not end within {found['seconds']} seconds was ended.", "",
              "| mistake | simulator | alone on the GPU | memcheck | racecheck | synccheck |", "|---|---|---|---|---|---|"]
     for row in sorted(found["rows"], key=lambda row: not row["mistake"]):
