@@ -31,8 +31,14 @@ def table(record: dict[str, Any] | None) -> str:
     if record is None:
         return "No GPU has been asked yet."
     found, date = record["sections"]["pipelines"], record["date"]
+    broken, right = ([row for row in found["rows"] if row["mistake"] is mistake] for mistake in (True, False))
+    reported = [[row for row in rows if any(row.get(tool, {}).get("found") for tool in TOOLS)] for rows in (broken, right)]
+    unseen = sum(row["plain"].startswith("right") and row not in reported[0] for row in broken)
     lines = [f"Recorded on {found['device']}, {date}, driver {found['driver']}; compute-sanitizer {found['sanitizer'].split()[1]}. Alone, each kernel was launched "
-             f"{found['launches']} times, under each tool once; what did not end within {found['seconds']} seconds was ended.", "",
+             f"{found['launches']} times, under each tool once; what did not end within {found['seconds']} seconds was ended. Of "
+             f"{len(broken)} mistakes the simulator reports {len(broken) - sum(row['simulator'] == 'nothing' for row in broken)} and the tools "
+             f"{len(reported[0])}; {unseen} of the others do not show in the answer, either. Of {len(right)} right kernels the simulator "
+             f"reports {sum(row['simulator'] != 'nothing' for row in right)} and the tools {len(reported[1])}.", "",
              "| mistake | simulator | alone on the GPU | memcheck | racecheck | synccheck |", "|---|---|---|---|---|---|"]
     for row in sorted(found["rows"], key=lambda row: not row["mistake"]):
         cells = [row["name"], row["simulator"], row.get("plain", "not run"), *(cell(row.get(tool)) for tool in TOOLS)]
