@@ -23,7 +23,19 @@ def cell(found: dict[str, Any] | None) -> str:
     """Return what one of compute-sanitizer's tools reported of a kernel, and whether the kernel had to be ended under it."""
     if found is None:
         return "not run"
-    return (found["found"].split(" at __shared__")[0].removeprefix("Error: ") or "nothing") + "; ended" * found["launch"].startswith("hangs")
+    words = found["found"].split(" at __shared__")[0].removeprefix("Error: ") or "nothing"
+    return words + "; ended" * found["launch"].startswith("hangs")
+
+
+def sums(rows: list[dict[str, Any]]) -> str:
+    """Return how many of the mistakes, and of the right kernels, are reported."""
+    broken, right = ([row for row in rows if row["mistake"] is mistake] for mistake in (True, False))
+    by_tools = [row["name"] for row in rows if any(row.get(tool, {}).get("found") for tool in TOOLS)]
+    ours, theirs = ([sum(row["simulator"] != "nothing" for row in group) for group in (broken, right)],
+                    [sum(row["name"] in by_tools for row in group) for group in (broken, right)])
+    unseen = sum(row["plain"].startswith("right") and row["name"] not in by_tools for row in broken)
+    return (f"Of {len(broken)} mistakes the simulator reports {ours[0]} and the tools {theirs[0]}; {unseen} of the others do not show in the "
+            f"answer, either. Of {len(right)} right kernels the simulator reports {ours[1]} and the tools {theirs[1]}.")
 
 
 def table(record: dict[str, Any] | None) -> str:
@@ -31,14 +43,9 @@ def table(record: dict[str, Any] | None) -> str:
     if record is None:
         return "No GPU has been asked yet."
     found, date = record["sections"]["pipelines"], record["date"]
-    broken, right = ([row for row in found["rows"] if row["mistake"] is mistake] for mistake in (True, False))
-    reported = [[row for row in rows if any(row.get(tool, {}).get("found") for tool in TOOLS)] for rows in (broken, right)]
-    unseen = sum(row["plain"].startswith("right") and row not in reported[0] for row in broken)
-    lines = [f"Recorded on {found['device']}, {date}, driver {found['driver']}; compute-sanitizer {found['sanitizer'].split()[1]}. Alone, each kernel was launched "
-             f"{found['launches']} times, under each tool once; what did not end within {found['seconds']} seconds was ended. Of "
-             f"{len(broken)} mistakes the simulator reports {len(broken) - sum(row['simulator'] == 'nothing' for row in broken)} and the tools "
-             f"{len(reported[0])}; {unseen} of the others do not show in the answer, either. Of {len(right)} right kernels the simulator "
-             f"reports {sum(row['simulator'] != 'nothing' for row in right)} and the tools {len(reported[1])}.", "",
+    lines = [f"Recorded on {found['device']}, {date}, driver {found['driver']}; compute-sanitizer {found['sanitizer'].split()[1]}. Alone, each "
+             f"kernel was launched {found['launches']} times, under each tool once; what did not end within {found['seconds']} seconds was "
+             f"ended. {sums(found['rows'])}", "",
              "| mistake | simulator | alone on the GPU | memcheck | racecheck | synccheck |", "|---|---|---|---|---|---|"]
     for row in sorted(found["rows"], key=lambda row: not row["mistake"]):
         cells = [row["name"], row["simulator"], row.get("plain", "not run"), *(cell(row.get(tool)) for tool in TOOLS)]
