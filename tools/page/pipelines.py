@@ -34,8 +34,8 @@ def sums(rows: list[dict[str, Any]]) -> str:
     ours, theirs = ([sum(row["simulator"] != "nothing" for row in group) for group in (broken, right)],
                     [sum(row["name"] in by_tools for row in group) for group in (broken, right)])
     unseen = sum(row["plain"].startswith("right") and row["name"] not in by_tools for row in broken)
-    return (f"Of {len(broken)} mistakes the simulator reports {ours[0]} and the tools {theirs[0]}; {unseen} of the others do not show in the "
-            f"answer, either. Of {len(right)} right kernels the simulator reports {ours[1]} and the tools {theirs[1]}.")
+    return (f"Of {len(broken)} mistakes the simulator reports {ours[0]} and the tools {theirs[0]}; {unseen} of the others do not show in "
+            f"the answer, either. Of {len(right)} right kernels the simulator reports {ours[1]} and the tools {theirs[1]}.")
 
 
 def table(record: dict[str, Any] | None) -> str:
@@ -43,8 +43,8 @@ def table(record: dict[str, Any] | None) -> str:
     if record is None:
         return "No GPU has been asked yet."
     found, date = record["sections"]["pipelines"], record["date"]
-    lines = [f"Recorded on {found['device']}, {date}, driver {found['driver']}; compute-sanitizer {found['sanitizer'].split()[1]}. Alone, each "
-             f"kernel was launched {found['launches']} times, under each tool once; what did not end within {found['seconds']} seconds was "
+    lines = [f"Recorded on {found['device']}, {date}, driver {found['driver']}; compute-sanitizer {found['sanitizer'].split()[1]}. Alone, "
+             f"each kernel was launched {found['launches']} times, under each tool once; what did not end within {found['seconds']} seconds was "
              f"ended. {sums(found['rows'])}", "",
              "| mistake | simulator | alone on the GPU | memcheck | racecheck | synccheck |", "|---|---|---|---|---|---|"]
     for row in sorted(found["rows"], key=lambda row: not row["mistake"]):
