@@ -44,8 +44,8 @@ def table(record: dict[str, Any] | None) -> str:
         return "No GPU has been asked yet."
     found, date = record["sections"]["pipelines"], record["date"]
     lines = [f"Recorded on {found['device']}, {date}, driver {found['driver']}; compute-sanitizer {found['sanitizer'].split()[1]}. Alone, "
-             f"each kernel was launched {found['launches']} times, under each tool once; what did not end within {found['seconds']} seconds was "
-             f"ended. {sums(found['rows'])}", "",
+             f"each kernel was launched {found['launches']} times, under each tool once; what did not end within {found['seconds']} s "
+             f"was ended. {sums(found['rows'])}", "",
              "| mistake | simulator | alone on the GPU | memcheck | racecheck | synccheck |", "|---|---|---|---|---|---|"]
     for row in sorted(found["rows"], key=lambda row: not row["mistake"]):
         cells = [row["name"], row["simulator"], row.get("plain", "not run"), *(cell(row.get(tool)) for tool in TOOLS)]
