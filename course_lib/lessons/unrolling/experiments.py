@@ -18,7 +18,8 @@ BEFORE = "#666b70"                                # a grey that white letters ca
 MARKED: dict[str, Any] = {"color": style.VERMILION, "weight": "bold"}
 CHANGED = 0.05                                    # a count that differs by more is told to have changed
 SCORED = (1, 2, 4, 8, 16)                         # UNROLL of the scoreboard
-LEGEND = "Grey: before the change. Blue: after it. Orange: the count that changes.\nWhite stroke: the limit, the time that the kernel takes at least."
+LEGEND = "Grey: before the change. Blue: after it. Orange: the count that changes.\n" \
+         "White stroke: the limit, the time that the kernel takes at least."
 ISSUED_PER_CYCLE = 4                              # instructions of warps, by the four schedulers of a multiprocessor
 
 
