@@ -127,7 +127,7 @@ def with_consumer(kernel: str, loop: str) -> str:
     """
     loops = list(re.finditer(LOOP, kernel[:]))         # a kernel that is not written yet says so
     if len(loops) != 2:
-        raise CourseError(f"your kernel has {len(loops)} loops that begin with for (int step = 0;, and the consumer's must be the second of two")
+        raise CourseError(f"{len(loops)} loops begin with for (int step = 0; in your kernel: the consumer's must be the second of two")
     depth, end = 1, loops[1].end()
     while depth and end < len(kernel):
         depth += {"{": 1, "}": -1}.get(kernel[end], 0)
