@@ -17,7 +17,7 @@ from course_lib.run.accuracy import limit
 from course_lib.widgets.explore import Control, Explore
 
 COMPARED = ("sgemm_bf16", "sgemm_mma", "sgemm_naive", "sgemm_split")
-FORMATS = dict(zip(COMPARED, ("bfloat16", "TF32", "float32", "three parts in bfloat16"), strict=True))
+FORMATS = dict(zip(COMPARED, ("bfloat16", "TF32", "float32", "three parts"), strict=True))
 SIDE = 16                              # rows and columns of C: all terms matter, more elements do not
 TILE = {"BM": 16, "BN": 16, "BK": 16, "WM": 16, "WN": 16}
 DEPTHS = (8, 32, 128, 512, 2048)
@@ -130,7 +130,7 @@ def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str |
     ax.minorticks_off()
     ax.grid(axis="y")
     ax.set(ylim=(1e-9, 3e-2), xlabel="K: terms of each sum", ylabel="largest error / Σ |a| |b|", title=title or "")
-    ax.plot([], [], linestyle="--", color=style.GREY, linewidth=1.6, label="dashed: what its error cannot exceed")
+    ax.plot([], [], linestyle="--", color=style.GREY, linewidth=1.6, label="dashed: the bound")
     style.legend_beside(ax, [*(line for _, line in sorted(drawn, key=lambda pair: pair[0])), ax.lines[-1]])
     return ax
 
