@@ -83,7 +83,10 @@ def test_the_words_ask_first_and_answer_last(page):
     assert not any("5 times" in words for words in said[:-1])
 
 
-BEGIN = "(m, {states, stages}) => stages.map(stages => { const scene = m.sceneOf({ stages }, states); return [scene, m.counted(scene, scene.begin)]; })"
+BEGIN = """(m, {states, stages}) => stages.map(stages => {
+    const scene = m.sceneOf({ stages }, states);
+    return [scene, m.counted(scene, scene.begin)];
+})"""
 
 
 def test_it_opens_where_the_first_half_of_a_stage_is_free_and_the_producer_waits(page):

@@ -199,4 +199,5 @@ def test_the_table_of_parities():
              if re.match(r"\| (step|round|stage|the consumer w|the producer w)", row)}
     steps = table.pop("step")
     assert steps == list(range(9))
-    assert list(table.values()) == [[s // 3 for s in steps], [s % 3 for s in steps], [s // 3 % 2 for s in steps], [s // 3 % 2 ^ 1 for s in steps]]
+    parities = [s // 3 % 2 for s in steps]
+    assert list(table.values()) == [[s // 3 for s in steps], [s % 3 for s in steps], parities, [parity ^ 1 for parity in parities]]
