@@ -193,7 +193,8 @@ def test_without_a_scale_e4m3_saturates_and_loses_small_numbers():
     assert [round(float(row[3]) / float(rows[2][3])) for row in rows] == [30, 24, 1, 20, 30]
     assert len({row[4] for row in rows}) == 1
     with pytest.raises(CompileError, match="'.satfinite' modifier required"):
-        compile_cuda('__global__ void f(float a, short* b) { asm("cvt.rn.e4m3x2.f32 %0, %1, %1;" : "=h"(*b) : "f"(a)); }', name="f", arch="sm_90a")
+        compile_cuda('__global__ void f(float a, short* b) { asm("cvt.rn.e4m3x2.f32 %0, %1, %1;" : "=h"(*b) : "f"(a)); }',
+                     name="f", arch="sm_90a")
 
 
 def test_a_scale_for_each_row_costs_nothing():
