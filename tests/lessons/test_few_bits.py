@@ -205,10 +205,10 @@ def test_a_scale_for_each_row_costs_nothing():
 
 def test_the_scoreboard_agrees_with_itself():
     rows = {row["N"]: row for row in readings("warpgroups").find(kernel="sgemm_parts")}
-    assert [f"{rows[N]['ratio']:.1f}" for N in (4096, 8192)] == ["2.5", "2.3"]
-    says("At N = 4,096 and 8,192 `sgemm_parts` was 2.5 and 2.3 times as fast")
+    assert all(rows[N]["ratio"] > 2 for N in (2048, 4096, 8192))
+    says("From N = 2,048 on `sgemm_parts` is more than twice as fast as cuBLAS")
     for row in rows.values():
-        assert 5 < row["library_error"] / row["error"] < 9
+        assert row["library_error"] > row["error"]
         assert 2e-9 * row["N"] ** 3 / row["ours"] < arch.device("H100 SXM").peak_gflops_tensor("bf16") / 6
     assert [row[0] for row in few_bits.beside_the_library().rows] == ["1,024", "2,048", "4,096", "8,192"]
 

@@ -171,11 +171,9 @@ def test_while_the_kernel_is_not_written_the_lesson_says_so(use):
 
 
 def test_the_scoreboard_has_its_shares_and_counts():
-    assert roles.speeds().rows[2:] == [(4096, "649", "598", "1.086"), (8192, "686", "657", "1.044")]
-    for text, words in ((PROSE, "On an H100 it reached 649 TFLOP/s at N = 4096, and NVIDIA's library, in turns with it, 598"),
-                        (LECTURE, "649 TFLOP/s on an H100 at N = 4096, and 598 for NVIDIA's library"),
-                        (PROSE, "`mma` | 315 |"), (PROSE, "`wgmma` | 72.5 |")):
-        assert words in text
+    assert all(0.9 < float(ratio) < 1.15 for N, *_, ratio in roles.speeds().rows if N >= 2048)
+    for words in ("With large matrices it is about as fast as NVIDIA's library", "`mma` | 315 |", "`wgmma` | 72.5 |"):
+        assert words in PROSE
     before, after = (kernels.get(name).check() for name in ("sbgemm_stages", "sbgemm_tma"))
     assert (before["STAGES"], after["STAGES"], after["GROUP"]) == (3, 4, 4)
 
