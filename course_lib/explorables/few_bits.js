@@ -113,7 +113,7 @@ function drawChart(pen, view, where) {
   pen.fillStyle = view.hues[0];
   pen.fillRect(plot.x, yOf(states.float32) - 1, plot.w, 2.5);
   const right = plot.x + plot.w;
-  for (const [i, words] of ["bars: numbers only", "black: their bound", "orange: sums only"].entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
+  for (const [i, words] of (view.narrow ? ["bars: numbers rounded", "black: their bound", "orange: float32's sums"] : ["bars: A and B rounded, sums exact", "black: bound of that error", "orange: float32, sums rounded"]).entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
   return 0;
 }
 

@@ -6,9 +6,10 @@ const HUES = { light: { way: "#0072b2", ready: "#8ec9e8", multiply: "#f0a000", i
   dark: { way: "#56b4e9", ready: "#1f6a96", multiply: "#ffd24d", idle: "#9a9a9a" } };
 const EPS = 1e-6, ROLES = ["producer", "consumer 0", "consumer 1"], WHO = [0, 1];
 
+/** A scene begins where the first half of a stage is released: all stages are in use, and the producer waits for one of them. */
 export function sceneOf(values, states) {
-  const found = states.at[values.stages];
-  return { ...found, stages: values.stages, tiles: states.steps, steps: found.events.length, seconds: () => 0.45, answer: found.waited.length };
+  const found = states.at[values.stages], begin = found.events.findIndex(([kind]) => kind === "release") + 1;
+  return { ...found, stages: values.stages, tiles: states.steps, steps: found.events.length, begin, seconds: () => 0.45, answer: found.waited.length };
 }
 
 /** What lies in a stage at a moment: the step, and for each consumer "way", "ready", "multiply" or "released"; or nothing. */
@@ -145,7 +146,8 @@ export function says(view, step) {
   const { scene } = view;
   if (step <= 0) return `Shared memory has room for the tiles of ${scene.stages} steps, and there are ${scene.tiles} steps. How often will the producer have to wait until a stage is free? Predict, then play.`;
   const [kind, who, k] = scene.events[step - 1], slot = k % scene.stages, before = k - scene.stages;
-  const end = step < scene.steps ? "" : ` All ${scene.tiles} steps are multiplied. The producer had to wait ${plural(scene.answer, "time")}.`;
+  const asks = step === scene.begin && !view.ended ? ` How often will the producer have to wait in all ${scene.tiles} steps? Predict, then play.` : "";
+  const end = step < scene.steps ? asks : ` All ${scene.tiles} steps are multiplied. The producer had to wait ${plural(scene.answer, "time")}.`;
   if (kind === "order") return `The producer orders the copies of step ${k} into stage ${slot}${before < 0 ? ", which nobody has used yet" : `: both consumers have released step ${before}`}.${end}`;
   if (kind === "stall") return `The producer waits: step ${k} belongs into stage ${slot}, and step ${before} still lies there.${end}`;
   if (kind === "begin") return `The tiles of step ${k} have arrived in stage ${slot}, and consumer ${who} begins its products.${end}`;

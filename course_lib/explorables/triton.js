@@ -10,22 +10,22 @@ const CODE = { 19: "a = tl.load(…)", "19, 20": "a, b = tl.load(…)", 21: "sum
 export function sceneOf(values, states, before = null, at = 0) {
   const { events, loop, shared } = states.at[`${values.target}|${values.stages}`], steps = events.length;
   return { events, loop, shared, kinds: states.kinds, tiles: states.tiles, total: loop.reduce((sum, [, count]) => sum + count, 0), stages: values.stages, target: values.target,
-    steps, begin: before && at >= before.steps - 1e-6 ? steps : 0, answer: events[0].places.length, seconds: () => 0.9 };
+    steps, begin: before && at >= before.steps - 1e-6 ? steps : 0, answer: events[0].buffers.length, seconds: () => 0.9 };
 }
 /** The event that the picture shows at a moment, or nothing before the first. */
 export const eventAt = (scene, at) => scene.events[Math.min(Math.floor(at + 1e-6), scene.steps) - 1] ?? null;
 
 /** What stands in the rows of the four panels behind an event: [words, "here" or "way" or ""], from the top. */
 export function rowsOf(scene, event, used) {
-  const way = event ? event.places.filter(([, state]) => state === "way").map(([step]) => step) : [];
+  const way = event ? event.buffers.filter(([, state]) => state === "way").map(([step]) => step) : [];
   if (event && event.fetched >= 0 && !way.includes(event.fetched)) way.push(event.fetched);
-  const place = ([step, state]) => (step < 0 ? ["empty", ""] : [{ way: `step ${step} comes`, here: `step ${step}`, free: `free (step ${step})` }[state], state === "free" ? "" : state]);
+  const buffer = ([step, state]) => (step < 0 ? ["empty", ""] : [{ way: `step ${step} comes`, here: `step ${step}`, free: `free (step ${step})` }[state], state === "free" ? "" : state]);
   const done = (halves, step) => [`step ${step}${halves === 0 ? "" : event.running === step ? " runs" : halves === 1 ? ", half" : ", done"}`, halves === 0 ? "" : event.running === step ? "way" : "here"];
-  return [way.sort((a, b) => a - b).map(step => [`step ${step}`, "way"]), event ? event.places.slice(0, used).map(place) : [["how many places?", ""]],
+  return [way.sort((a, b) => a - b).map(step => [`step ${step}`, "way"]), event ? event.buffers.slice(0, used).map(buffer) : [["how many buffers?", ""]],
     scene.target === "sm_90a" ? [["none: wgmma reads", ""], ["shared memory itself", ""]] : event ? event.registers.map(([step, half]) => [`step ${step}, ${HALVES[half]}`, "here"]) : [], (event ? event.multiplied : Array(scene.tiles).fill(0)).map(done)];
 }
-/** How many places of shared memory have been filled by a moment. */
-export const usedBy = (scene, at) => Math.max(0, ...scene.events.slice(0, Math.floor(at + 1e-6)).flatMap(event => event.places.flatMap(([step], i) => (step < 0 ? [] : [i + 1]))));
+/** How many buffers in shared memory have been filled by a moment. */
+export const usedBy = (scene, at) => Math.max(0, ...scene.events.slice(0, Math.floor(at + 1e-6)).flatMap(event => event.buffers.flatMap(([step], i) => (step < 0 ? [] : [i + 1]))));
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
@@ -102,10 +102,10 @@ export function draw(pen, given) {
 // ---- words -------------------------------------------------------------------------------------------------------------------------
 const settingOf = ({ target, stages }) => `Triton compiled the program for ${target} with num_stages = ${stages}`;
 export function says({ scene }, step) {
-  if (step <= 0) return `${settingOf(scene)}. For how many steps will the tiles have a place in shared memory? Predict, then play.`;
+  if (step <= 0) return `${settingOf(scene)}. How many buffers in shared memory hold the tiles of a step each? Predict, then play.`;
   const said = scene.events[Math.min(step, scene.steps) - 1].says;
   if (step < scene.steps) return said;
-  return `${said} That was all: ${plural(scene.tiles, "step")} with ${plural(scene.answer, "place")} in shared memory. The block has ${scene.shared.toLocaleString("en")} bytes of it.`;
+  return `${said} That was all: ${plural(scene.tiles, "step")} with ${plural(scene.answer, "buffer")} in shared memory. The block has ${scene.shared.toLocaleString("en")} bytes of it.`;
 }
 const when = ({ scene }, step) => (step <= 0 ? "before the first copy" : `event ${step} of ${scene.steps}`);
 export function describes(view, step) {
@@ -117,7 +117,7 @@ export function describes(view, step) {
 // ---- the explorable ----------------------------------------------------------------------------------------------------------------
 export const picture = {
   title: "The loop that Triton wrote",
-  ask: { label: "Your prediction", unit: "places" },
+  ask: { label: "Your prediction", unit: "buffers" },
   order: ["says", "player", "picture", "controls"],
   height: (width, text, narrow) => (narrow ? 37 * text : clamp(0.26 * width, 300, 340)),
   controls: () => [

@@ -39,10 +39,10 @@ def groups(made: Written) -> list[tuple[str, int, int]]:
     return [(kind, places[0], places[-1]) for kind, places in found]
 
 
-def places_of(setting: Setting) -> int:
-    """Return for how many steps' tiles the loop has places in shared memory; tests hold it to where its copies write.
+def buffers_of(setting: Setting) -> int:
+    """Return for how many steps' tiles the loop has buffers in shared memory; tests hold it to where its copies write.
 
-    >>> [places_of(Setting(stages)) for stages in STAGES], places_of(Setting(3, "sm_90a"))
+    >>> [buffers_of(Setting(stages)) for stages in STAGES], buffers_of(Setting(3, "sm_90a"))
     ([1, 1, 2, 3], 3)
     """
     return max(setting.stages - (setting.arch == "sm_80"), 1)
@@ -55,14 +55,14 @@ def on_their_way(setting: Setting) -> int:
     [0, 0, 1, 2]
     """
     begun = [event for event in events(setting) if event["ptx"].startswith(("mma", "wgmma ×"))]
-    return max(sum(state == WAY for _, state in event["places"]) for event in begun)
+    return max(sum(state == WAY for _, state in event["buffers"]) for event in begun)
 
 
 @dataclass
 class Machine:
     """Where the tiles of every step are; `registers` holds (step, half), `multiplied` the halves that are done or, by `wgmma`, begun."""
 
-    places: list[tuple[int, str]]
+    buffers: list[tuple[int, str]]
     registers: list[tuple[int, int]] = field(default_factory=list)
     multiplied: list[int] = field(default_factory=lambda: [0] * TILES)
     running: int = -1            # the step whose product by `wgmma` may still be under way
@@ -70,23 +70,23 @@ class Machine:
 
     def seen(self, says: str, ptx: str, lines: str, at: Place = BEFORE) -> Event:
         """Return an event: what is said, its instructions, their lines of Python and place in the loop, and where all tiles are then."""
-        return {"says": says, "ptx": ptx, "lines": lines, "at": list(at), "places": [list(place) for place in self.places],
+        return {"says": says, "ptx": ptx, "lines": lines, "at": list(at), "buffers": [list(buffer) for buffer in self.buffers],
                 "registers": [list(half) for half in self.registers], "multiplied": list(self.multiplied), "running": self.running,
                 "fetched": self.fetched}
 
     def copy(self, step: int) -> int:
-        """Order the copies of a step; return its place."""
-        place = step % len(self.places)
-        self.places[place] = (step, WAY)
-        return place
+        """Order the copies of a step; return its buffer."""
+        buffer = step % len(self.buffers)
+        self.buffers[buffer] = (step, WAY)
+        return buffer
 
     def arrive(self, step: int) -> None:
         """Let the tiles of a step be there for all warps."""
-        self.places[step % len(self.places)] = (step, HERE)
+        self.buffers[step % len(self.buffers)] = (step, HERE)
 
     def free(self, step: int) -> None:
-        """Let the place of a step be filled again."""
-        self.places[step % len(self.places)] = (step, FREE)
+        """Let the buffer of a step be filled again."""
+        self.buffers[step % len(self.buffers)] = (step, FREE)
 
     def multiply(self, step: int, half: int) -> None:
         """Multiply half a step out of registers."""
@@ -96,7 +96,7 @@ class Machine:
 
 def events(setting: Setting) -> list[Event]:
     """Return what a warp does, one event after another, in the order of the PTX; K is `TILES` steps."""
-    machine = Machine([(-1, FREE)] * places_of(setting))
+    machine = Machine([(-1, FREE)] * buffers_of(setting))
     order = [(first, last) for _, first, last in groups(written(setting))]
     turn = _one_stage if setting.stages == 1 else _mma if setting.arch == "sm_80" else _wgmma
     found = list(filter(None, _before(machine, setting))) if setting.stages > 1 else []
@@ -112,14 +112,14 @@ def _copied(machine, step, at=BEFORE):
     """Order the copies of a step; None where there is no such step."""
     if step >= TILES:
         return None
-    place = machine.copy(step)
-    return machine.seen(f"The copies of step {step} are ordered into place {place}.", "cp.async × 4", "19, 20", at)
+    buffer = machine.copy(step)
+    return machine.seen(f"The copies of step {step} are ordered into buffer {buffer}.", "cp.async × 4", "19, 20", at)
 
 
 def _arrived(machine, step, at=BEFORE):
     if step >= TILES:
         return None
-    new = machine.places[step % len(machine.places)] != (step, HERE)
+    new = machine.buffers[step % len(machine.buffers)] != (step, HERE)
     machine.arrive(step)
     says = f"The warp waits until its copies of step {step} have come. The barrier makes that true for all warps." if new else \
         f"A wait and a barrier: step {step} is there already."
@@ -153,7 +153,7 @@ def _mma(machine: Machine, setting: Setting, step: int, order: Sequence[Place]) 
     yield _loaded(machine, step, 1, order[1])
     yield _multiplied(machine, step, 0, order[2])
     machine.free(step)
-    yield machine.seen(f"A barrier: all warps have read step {step}, so its place is free.", "bar.sync", "19", order[3])
+    yield machine.seen(f"A barrier: all warps have read step {step}, so its buffer is free.", "bar.sync", "19", order[3])
     yield _copied(machine, step + setting.stages - 1, order[4])
     yield _arrived(machine, step + 1, order[5])
     yield _loaded(machine, step + 1, 0, order[6])
@@ -180,7 +180,7 @@ def _one_stage(machine: Machine, setting: Setting, step: int, order: Sequence[Pl
     yield machine.seen(f"The tile of A of step {step} is loaded from global memory into registers.", "ld.global × 2", "19", order[0])
     if step:
         machine.free(step - 1)
-    yield machine.seen("A barrier: all warps have read what lies in the place, so it is free.", "bar.sync", "19", order[1])
+    yield machine.seen("A barrier: all warps have read what lies in the buffer, so it is free.", "bar.sync", "19", order[1])
     machine.copy(step)
     yield machine.seen(f"A's tile of step {step} is stored. B's is loaded and stored as well.", "st.shared × 4, ld.global × 2", "19, 20",
                        order[2])

@@ -84,6 +84,8 @@ def test_a_projector_gets_large_letters_and_the_whole_screen(opened, width, heig
 @EVERY
 def test_the_keys_reach_both_ends_and_every_control_has_a_name_and_says_its_value(opened):
     shown = opened()
+    shown.press("Home")
+    shown.rested()
     first = shown.described()
     shown.press("End")
     shown.says()

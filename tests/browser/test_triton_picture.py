@@ -14,29 +14,29 @@ def words(shown):
 def test_it_asks_before_it_tells_and_judges_the_prediction(opened):
     shown = opened()
     shown.says("Predict, then play")
-    assert "how many places?" in words(shown)
+    assert "how many buffers?" in words(shown)
     shown.prediction().fill("3")
     shown.button("Play").click()
-    shown.says("The copies of step 0 are ordered into place 0")
+    shown.says("The copies of step 0 are ordered into buffer 0")
     shown.press("End")
-    shown.says(r"4 steps with 2 places in shared memory\. The block has 16,384 bytes of it\..*You said 3")
+    shown.says(r"4 steps with 2 buffers in shared memory\. The block has 16,384 bytes of it\..*You said 3")
 
 
-def test_by_key_a_place_is_filled_again_while_half_a_step_waits_in_registers(opened):
+def test_by_key_a_buffer_is_filled_again_while_half_a_step_waits_in_registers(opened):
     shown = opened(reduced_motion="reduce")
     shown.press(*["ArrowRight"] * 9)
     shown.when("^event 9 of ")
-    shown.says("The copies of step 2 are ordered into place 0")
+    shown.says("The copies of step 2 are ordered into buffer 0")
     found = words(shown)
     assert {"cp.async × 4", "lines 19, 20: a, b = tl.load(…)", "step 2 comes", "step 1 comes"} <= set(found)
     assert {"step 0, 2nd half", "step 0, half"} <= set(found)
 
 
-def test_the_other_target_has_a_place_more(opened):
+def test_the_other_target_has_a_buffer_more(opened):
     shown = opened(reduced_motion="reduce")
     shown.press("End")
     shown.radio("sm_90a").check(force=True)
-    shown.says(r"4 steps with 3 places in shared memory\. The block has 24,576 bytes")
+    shown.says(r"4 steps with 3 buffers in shared memory\. The block has 24,576 bytes")
     assert "none: wgmma reads" in words(shown)
     shown.slider("num_stages: stages that Triton was asked for").press("ArrowRight")
-    shown.says("with 4 places in shared memory")
+    shown.says("with 4 buffers in shared memory")

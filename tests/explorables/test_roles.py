@@ -75,11 +75,24 @@ def test_the_words_ask_first_and_answer_last(page):
     assert said[0].endswith("Predict, then play.")
     assert said[1] == "The producer orders the copies of step 0 into stage 0, which nobody has used yet."
     assert said[4] == "The producer waits: step 3 belongs into stage 0, and step 0 still lies there."
-    assert said[8] == "Consumer 0 has multiplied step 0 and releases stage 0. Consumer 1 still needs it."
+    assert said[8] == ("Consumer 0 has multiplied step 0 and releases stage 0. Consumer 1 still needs it. "
+                       "How often will the producer have to wait in all 8 steps? Predict, then play.")
     assert said[10] == "Consumer 1 has multiplied step 0 and releases stage 0. Consumer 0 has released it, too: the stage is free."
     assert said[11] == "The producer orders the copies of step 3 into stage 0: both consumers have released step 0."
     assert said[-1].endswith("All 8 steps are multiplied. The producer had to wait 5 times.")
     assert not any("5 times" in words for words in said[:-1])
+
+
+BEGIN = """(m, {states, stages}) => stages.map(stages => {
+    const scene = m.sceneOf({ stages }, states);
+    return [scene, m.counted(scene, scene.begin)];
+})"""
+
+
+def test_it_opens_where_the_first_half_of_a_stage_is_free_and_the_producer_waits(page):
+    for scene, counted in evaluate(page, BEGIN, {"states": states(), "stages": list(STAGES)}):
+        assert scene["events"][scene["begin"] - 1] == ["release", 0, 0]
+        assert (counted["used"], counted["waited"]) == (scene["stages"], 1)
 
 
 def test_the_alternative_text_says_what_lies_where(page):

@@ -8,7 +8,7 @@ import pytest
 from javascript import evaluate
 
 from course_lib.explorables import what_triton_wrote
-from course_lib.explorables.triton import LOAD, MULTIPLY, STAGES, TARGETS, TILES, events, groups, places_of, states
+from course_lib.explorables.triton import LOAD, MULTIPLY, STAGES, TARGETS, TILES, buffers_of, events, groups, states
 from course_lib.kernels.triton import PROGRAM, Setting, written
 from course_lib.run.triton import multiply
 from course_lib.widgets.compute import inputs
@@ -43,10 +43,10 @@ def told(setting):
     """Return the same of the picture's events, each once."""
     found = []
     for event in events(setting):
-        if ordered := re.match(r"The copies of step \d+ are ordered into place (\d+)", event["says"]):
+        if ordered := re.match(r"The copies of step \d+ are ordered into buffer (\d+)", event["says"]):
             found.append(("copy", int(ordered[1])))
         elif loaded := re.match(r"The (first|second) half of step (\d+) is loaded", event["says"]):
-            found.append(("load", int(loaded[2]) % places_of(setting), int(loaded[1] == "second")))
+            found.append(("load", int(loaded[2]) % buffers_of(setting), int(loaded[1] == "second")))
         elif event["ptx"].startswith("wgmma × 2"):
             found.append(("multiply",))
     return found
@@ -64,11 +64,11 @@ def test_the_events_are_what_was_traced(setting):
 
 
 @EACH
-def test_the_places_are_those_that_the_copies_write(setting):
+def test_the_buffers_are_those_that_the_copies_write(setting):
     trace = multiply(*inputs(64, 64, 256)[:2], setting, trace=[(0, warp) for warp in range(4)]).report.trace
     writes = [r for r in trace if r.space == "shared" and r.line == 19 and r.operation.startswith(("cp.", "st."))]
     written_to = {int(address) for r in writes for address in np.asarray(r.addresses) if address >= 0}
-    assert 16 * len(written_to) == A_BYTES * places_of(setting)
+    assert 16 * len(written_to) == A_BYTES * buffers_of(setting)
 
 
 @EACH
@@ -80,7 +80,7 @@ def test_each_half_is_multiplied_once_and_out_of_registers_that_hold_it(setting)
     for before, after in zip(found, found[1:]):
         assert all(old <= new for old, new in zip(before["multiplied"], after["multiplied"]))
         assert sum(after["multiplied"]) - sum(before["multiplied"]) in (0, 1, 2)
-        assert len({step for step, _ in after["places"] if step >= 0}) == sum(step >= 0 for step, _ in after["places"])
+        assert len({step for step, _ in after["buffers"] if step >= 0}) == sum(step >= 0 for step, _ in after["buffers"])
 
 
 @EACH
@@ -102,9 +102,9 @@ def test_the_words_ask_first_and_answer_last(page):
     for setting in POSITIONS:
         *said, described, answer = evaluate(page, SAYS, [states(), {"stages": setting.stages, "target": setting.arch}])
         assert said[0].endswith("Predict, then play.")
-        assert answer == places_of(setting)
+        assert answer == buffers_of(setting)
         size = written(setting).facts["shared"]
-        assert said[-1].endswith(f"{answer} place{'s' * (answer > 1)} in shared memory. The block has {size:,} bytes of it.")
+        assert said[-1].endswith(f"{answer} buffer{'s' * (answer > 1)} in shared memory. The block has {size:,} bytes of it.")
         assert not any(f"{size:,}" in text for text in [*said[:-1], described])
 
 
@@ -130,5 +130,5 @@ def test_the_lines_that_the_picture_names_are_the_programs():
 def test_without_a_widget_the_answer_is_not_told():
     shown = what_triton_wrote()
     assert "Run this cell" in shown.static_text()
-    assert "place" not in shown.static_text()
+    assert "buffer" not in shown.static_text()
     assert len(json.dumps(shown.states)) < 110_000

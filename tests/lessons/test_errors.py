@@ -69,7 +69,7 @@ def test_each_kernel_has_a_line_and_a_bound_of_its_colour():
     assert [line.get_color() for line in lines[::2]] == [line.get_color() for line in lines[1::2]]
     assert lines[1].get_ydata().tolist() == [1e-3, 1e-3]
     assert np.isnan(lines[2].get_ydata()[0]), "0 has no place on a logarithmic axis"
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two", "bound, derived"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two", "dashed: the bound"]
     assert "two 0.0e+00 at 8 and 1.0e-07 at 32 (bounds 1.0e-06 and 2.0e-06)" in describe_errors(MADE)
 
 

@@ -136,7 +136,7 @@ def test_instructions_per_product():
     tma = found["sbgemm_tma"]
     assert tma["producer"] + tma["consumers"] == tma["all"]
     assert (tma["producer"], round(tma["producer"] / tma["all"], 2)) == (3.625, 0.05)
-    for words in ("49,152 bytes", "that takes 96 instructions", "From 476 warp instructions to 315, and to 72.5",
+    for words in ("49,152 bytes", "that takes 96 instructions", "falls from 476 warp instructions to 315, and to 72.5",
                   "so 128 of them are needed", "the 32 loads to registers are gone",
                   "12 instructions became 0.625", "executes 3.6, which is 5 % of all"):
         assert words in PROSE
@@ -164,17 +164,39 @@ def test_the_real_kernel_has_what_the_lesson_says():
     assert kernels.get("sbgemm_tma").check()["blocks"] == 132
 
 
-@pytest.mark.parametrize("use", [roles.check_roles, lambda kernel: roles.with_mistake(kernel, "nothing expected")])
+@pytest.mark.parametrize("use", [roles.check_roles, lambda kernel: roles.with_mistake(kernel, "nothing expected"),
+                                 lambda kernel: roles.with_consumer(kernel, "")])
 def test_while_the_kernel_is_not_written_the_lesson_says_so(use):
     with pytest.raises(NotWritten):
         use(Unwritten("two_roles", NOT_WRITTEN, ""))
 
 
 def test_the_scoreboard_has_its_shares_and_counts():
-    assert roles.speeds().rows[2:] == [(4096, "649", "598", "1.086"), (8192, "686", "657", "1.044")]
-    for text, words in ((PROSE, "On an H100 it reached 649 TFLOP/s at N = 4096, and NVIDIA's library, in turns with it, 598"),
-                        (LECTURE, "649 TFLOP/s on an H100 at N = 4096, and 598 for NVIDIA's library"),
-                        (PROSE, "`mma` | 315 |"), (PROSE, "`wgmma` | 72.5 |")):
-        assert words in text
+    assert all(0.9 < float(ratio) < 1.15 for N, *_, ratio in roles.speeds().rows if N >= 2048)
+    for words in ("With large matrices it is about as fast as NVIDIA's library", "`mma` | 315 |", "`wgmma` | 72.5 |"):
+        assert words in PROSE
     before, after = (kernels.get(name).check() for name in ("sbgemm_stages", "sbgemm_tma"))
     assert (before["STAGES"], after["STAGES"], after["GROUP"]) == (3, 4, 4)
+
+
+def test_the_late_release_lacks_two_things_and_the_repaired_loop_stands_behind_a_click(mine):
+    late = re.search(r'late = """(.*?)"""', CELLS["late"], re.S)[1]
+    report = roles.check_roles(roles.with_consumer(mine, late))
+    copied, used = report.findings
+    assert (not report.right, "WAR hazard" in copied.message, "uses registers of the product" in used.message) == (True, True, True)
+    repaired = re.search(r"```cuda\n(.*?)```", CELLS["late-told"], re.S)[1]
+    assert roles.check_roles(roles.with_consumer(mine, repaired)).right
+    for needed in (" && step > 0", "products_wait<0>();"):
+        assert repaired.count(needed) == 1
+        assert not roles.check_roles(roles.with_consumer(mine, repaired.replace(needed, ""))).right
+    with pytest.raises(CourseError, match="0 loops begin"):
+        roles.with_consumer("int x;", late)
+
+
+def test_the_table_of_parities():
+    table = {row.split("|")[1].strip(): [int(n) for n in row.split("|")[2:-1]] for row in CELLS["idea"].splitlines()
+             if re.match(r"\| (step|round|stage|the consumer w|the producer w)", row)}
+    steps = table.pop("step")
+    assert steps == list(range(9))
+    parities = [s // 3 % 2 for s in steps]
+    assert list(table.values()) == [[s // 3 for s in steps], [s % 3 for s in steps], parities, [parity ^ 1 for parity in parities]]

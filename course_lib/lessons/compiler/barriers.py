@@ -36,11 +36,11 @@ def launched(number: int, stages: int) -> tuple[Product, bool]:
 
 def without_barriers(stages: int = 3) -> Table:
     """Return a table of the barriers of the loop: what the simulator finds, and whether the result is right, when one is taken out."""
-    places = [place for place, line in enumerate(loop_lines(written(Setting(stages))), 1) if name_of(line.text) == BARRIER]
+    positions = [position for position, line in enumerate(loop_lines(written(Setting(stages))), 1) if name_of(line.text) == BARRIER]
     rows = []
-    for number, place in enumerate([0, *places]):
+    for number, position in enumerate([0, *positions]):
         product, right = launched(number, stages)
         kinds = ", ".join(dict.fromkeys(hazard.kind for hazard in product.report.hazards))
-        rows.append((f"number {number}, place {place}" if number else "none", kinds or "none", "right" if right else "wrong"))
+        rows.append((f"number {number}, position {position}" if number else "none", kinds or "none", "right" if right else "wrong"))
     M, N, K = SIZES
     return Table(("barrier taken out", "hazards", "result"), rows, f"num_stages = {stages}, sm_80; M = {M}, N = {N}, K = {K}, simulated")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from course_lib import toolchain
-from course_lib.explorables.triton import on_their_way, places_of
+from course_lib.explorables.triton import buffers_of, on_their_way
 from course_lib.kernels.triton import PROGRAM, Setting, written
 from course_lib.lessons.compiler.counts import (
     CONFLICTS,
@@ -21,7 +21,7 @@ from course_lib.lessons.compiler.counts import (
     step_of,
 )
 from course_lib.plots import Table
-from course_lib.plots.ptx_loop import loop_lines
+from course_lib.plots.ptx_loop import loop_lines, name_of
 from course_lib.run.result import counter_name
 from course_lib.run.triton import multiply
 from course_lib.widgets.compute import inputs
@@ -49,9 +49,11 @@ def by_line(stages: int = 3, arch: str = "sm_80") -> Table:
     lines = PROGRAM.read_text(encoding="utf-8").splitlines()
     columns = {"instructions, counted in PTX": (EXECUTED,), "sectors": (SECTORS,), "copies and stores to shared": (COPIES, STORES),
                "loads from shared": SHARED_LOADS, "wavefronts": WAVEFRONTS, "conflicts": CONFLICTS, "mma": (MULTIPLIED,)}
-    rows = [(n, *(_sum(found[n], names) for names in columns.values()), _short(lines[n - 1].strip()))
+    barriers = [code.line for code in loop_lines(written(Setting(stages, arch))) if name_of(code.text) == "bar.sync"]
+    rows = [(n, *(_sum(found[n], names) for names in columns.values()), barriers.count(n), _short(lines[n - 1].strip()))
             for n in sorted(found) if found[n].get(EXECUTED)]
-    return Table(("line", *columns, "product.triton"), rows, f"{WHAT}; num_stages = {stages}, {arch}; simulated", mono=(len(columns) + 1,))
+    return Table(("line", *columns, "barriers of a warp", "product.triton"), rows, f"{WHAT}; num_stages = {stages}, {arch}; simulated",
+                 mono=(len(columns) + 2,))
 
 
 def _short(text: str) -> str:
@@ -65,7 +67,7 @@ def _sum(counters: Mapping[str, int], names: tuple[str, ...]) -> int:
 def code(line: int, stages: int = 3, arch: str = "sm_80") -> Table:
     """Return the PTX that a line of Python became inside the loop, in the order of the text."""
     found = [(number, code.text) for number, code in enumerate(loop_lines(written(Setting(stages, arch))), 1) if code.line == line]
-    return Table(("place in the loop", "PTX"), found, f"line {line} in the loop, num_stages = {stages}, {arch}", mono=(1,))
+    return Table(("position in the loop", "PTX"), found, f"line {line} in the loop, num_stages = {stages}, {arch}", mono=(1,))
 
 
 def stages_compared(arch: str = "sm_80") -> Table:
@@ -73,9 +75,9 @@ def stages_compared(arch: str = "sm_80") -> Table:
     rows = []
     for stages in (1, 2, 3, 4):
         step, setting = step_of(Setting(stages, arch)), Setting(stages, arch)
-        rows.append((stages, places_of(setting), on_their_way(setting), f"{step.shared:,}", step.barriers,
+        rows.append((stages, buffers_of(setting), on_their_way(setting), f"{step.shared:,}", step.barriers,
                      step.counters[EXECUTED] // setting.warps, step.machine, step.registers))
-    header = ("num_stages", "steps that have a place", "steps on their way when a product begins", "bytes of shared memory", "barriers",
+    header = ("num_stages", "buffers", "steps on their way when a product begins", "bytes of shared memory", "barriers",
               "instructions in PTX", "machine instructions", "registers")
     return Table(header, rows, f"{arch}: barriers and instructions of one warp per k-step, registers of a thread; barriers and PTX "
                  f"simulated, machine code and registers by the assembler of Triton {written(Setting()).facts['triton']}")
@@ -118,7 +120,7 @@ def any_size() -> Table:
 
 
 def pieces(rows: int = 8, stages: int = 3) -> Table:
-    """Return where Triton's copies put the first rows of A's tile: which piece of 16 bytes lies in which place of its row."""
+    """Return where Triton's copies put the first rows of A's tile: which piece lies in which 16 bytes of its row."""
     setting, (A, B, _) = Setting(stages), inputs(64, 64, 32)
     report = multiply(A, B, setting, trace=[(0, warp) for warp in range(setting.warps)]).report
     each = 2 * setting.BK // PIECE
@@ -130,6 +132,6 @@ def pieces(rows: int = 8, stages: int = 3) -> Table:
                 place, piece = here // PIECE, (there - report.arrays[0].address) // PIECE
                 found[int(place // each), int(place % each)] = int(piece % each)
     table = [(row, *(found[row, place] for place in range(each))) for row in range(rows)]
-    return Table(("row", *(f"place {place}" for place in range(each))), table,
-                 "which piece of its row lies in each place of 16 bytes, by the copies that the simulator traced")
+    return Table(("row", *(f"bytes {PIECE * place} to {PIECE * place + PIECE - 1}" for place in range(each))), table,
+                 "which piece of its row lies where, by the copies that the simulator traced")
 

@@ -17,6 +17,7 @@ from course_lib.run.accuracy import limit
 from course_lib.widgets.explore import Control, Explore
 
 COMPARED = ("sgemm_bf16", "sgemm_mma", "sgemm_naive", "sgemm_split")
+FORMATS = dict(zip(COMPARED, ("bfloat16", "TF32", "float32", "three parts"), strict=True))
 SIDE = 16                              # rows and columns of C: all terms matter, more elements do not
 TILE = {"BM": 16, "BN": 16, "BK": 16, "WM": 16, "WN": 16}
 DEPTHS = (8, 32, 128, 512, 2048)
@@ -34,6 +35,15 @@ class Errors:
     kernel: str
     errors: dict[int, float]
     bounds: dict[int, float]
+
+    @property
+    def label(self) -> str:
+        """What the kernel multiplies, where that is known, and its name.
+
+        >>> Errors("sgemm_mma", {}, {}).label
+        'TF32: sgemm_mma'
+        """
+        return f"{FORMATS[self.kernel]}: {self.kernel}" if self.kernel in FORMATS else self.kernel
 
 
 def matrices_of(kind: str, K: int, seed: int = 20) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -110,7 +120,7 @@ def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str |
         xs, colour = sorted(e.errors), style.CYCLE[i]
         # an error of 0 has no point on this axis: the line leaves it out
         line, = ax.plot(xs, [e.errors[K] or np.nan for K in xs], marker=style.marker(i), color=colour, markeredgecolor=style.INK,
-                        markeredgewidth=0.6, label=e.kernel)
+                        markeredgewidth=0.6, label=e.label)
         drawn.append((-(e.errors[xs[-1]] or np.nan), line))
         ax.plot(xs, [e.bounds[K] for K in xs], linestyle="--", color=colour, linewidth=1.6)
     ax.set_xscale("log", base=2)
@@ -120,7 +130,7 @@ def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str |
     ax.minorticks_off()
     ax.grid(axis="y")
     ax.set(ylim=(1e-9, 3e-2), xlabel="K: terms of each sum", ylabel="largest error / Σ |a| |b|", title=title or "")
-    ax.plot([], [], linestyle="--", color=style.GREY, linewidth=1.6, label="bound, derived")
+    ax.plot([], [], linestyle="--", color=style.GREY, linewidth=1.6, label="dashed: the bound")
     style.legend_beside(ax, [*(line for _, line in sorted(drawn, key=lambda pair: pair[0])), ax.lines[-1]])
     return ax
 
@@ -128,7 +138,7 @@ def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str |
 def error_facts(found: Sequence[Errors]) -> dict[str, str]:
     """Return what the table shows of errors: each kernel's largest K, and its share of the bound."""
     last = max(found[0].errors)
-    return {f"{e.kernel}, K = {last:,}": f"{e.errors[last]:.1e}, {100 * e.errors[last] / e.bounds[last]:.2g} % of its bound" for e in found}
+    return {f"{e.label}, K = {last:,}": f"{e.errors[last]:.1e}, {100 * e.errors[last] / e.bounds[last]:.2g} % of its bound" for e in found}
 
 
 def error_sliders(kind: str = KINDS[0], names: Sequence[str | Kernel] = COMPARED) -> Explore:

@@ -12,6 +12,7 @@ from course_lib.plots import Table
 from course_lib.run import run
 
 THREADS = 256
+SIZES = {-6: "about 10⁻⁶", -3: "about 10⁻³", 0: "about 1", 3: "about 10³", 6: "about 10⁶"}      # powers of 10
 ODD = {"1/3": 1 / 3, "500": 500.0, "100,000": 1e5, "0.001": 1e-3, "10⁻³⁰": 1e-30, "10⁻⁴⁰": 1e-40, "3.4 · 10³⁸": 3.4e38, "Inf": np.inf}
 
 
@@ -51,6 +52,19 @@ def odd_numbers() -> Table:
         kept = [round_to(x, "tf32"), round_to(x, "bf16"), round_to_eight(x, "e4m3"), round_to_eight(x, "e5m2")]
         rows.append((label, *(f"{number:,.0f}" if 1 <= number < 1e6 else f"{number:.4g}" for number in map(float, kept))))
     return Table(("x", "TF32", "bfloat16", "E4M3", "E5M2"), rows, "The nearest number of each format; FP8 as cvt.rn.satfinite rounds")
+
+
+def rows_in_e4m3() -> Table:
+    """Return what becomes of a row of 64 random numbers of some size in E4M3, and of its product, without a scale and with one."""
+    A, B = odd_products()["nothing"]
+    found = []
+    for power, label in SIZES.items():
+        row = (A[:1] * 10.0**power).astype(np.float32)
+        kept = np.abs(round_to_eight(row, "e4m3"))
+        found.append((label, int(np.sum(kept == 0)), int(np.sum(kept == 448)),
+                      *(judged(in_e4m3(row, B, scaled), row, B) for scaled in (False, True))))
+    return Table(("numbers of the row", "became 0", "became ±448", "error of the product", "error with scales"), found,
+                 "64 numbers of a row of A in E4M3, and the largest error / Σ |a| |b| of its product with B; sums exact")
 
 
 KERNELS = ("sgemm_naive", "sgemm_mma", "sgemm_bf16", "sgemm_split")

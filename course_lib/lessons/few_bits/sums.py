@@ -23,9 +23,9 @@ LONG = ((FRESH, FRESH + " for (int i = 0; i < MT; ++i) for (int e = 0; e < 4; ++
 NINE = ((ORDER, ORDER.replace("2", "4")),
         ("int part = sum; part >= 0; --part", "int part = min(sum, 2); part >= max(sum - 2, 0); --part"))
 WAYS = {                                # what is changed in the text of sgemm_split, one thing at a time
-    "six products, as it is": (), "all nine": NINE, "largest first": ((ORDER, "int sum = 0; sum < 3; ++sum"),),
-    "one sum for all of K": LONG}
-GROUPED = "float32, fresh sum every 16 terms"
+    "sgemm_split: six products": (), "all nine products": NINE, "six, the largest first": ((ORDER, "int sum = 0; sum < 3; ++sum"),),
+    "six, one sum for all of K": LONG}
+GROUPED = "float32, a fresh sum every 16 terms"
 
 
 def numbers(K: int, positive: bool = False) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -61,20 +61,22 @@ def inputs_or_sums() -> Table:
 
 
 @functools.cache
-def mean_errors(K: int, sign: int = 1) -> tuple[float, float]:
-    """Return the mean errors of the sums of tensor cores and of float32, as a share of |C|; all terms have the sign `sign`."""
+def sides(K: int, sign: int = 1) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return how many elements of C are too low, exact and too high: summed by tensor cores, and in float32; all terms have one sign."""
     A, B = (to_bf16(sign * x if first else x) for first, x in zip((True, False), numbers(K, positive=True), strict=True))
     x, y = from_bf16(A), from_bf16(B)
     found = run("sbgemm_mma", A, B, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C
-    tensor, plain = (float(errors(C, A, B).mean()) for C in found)
+    tensor, plain = (tuple(int(np.sum(np.sign(errors(C, A, B)) == side)) for side in (-1, 0, 1)) for C in found)
     return tensor, plain
 
 
 def cut_or_rounded() -> Table:
-    """Return mean errors with their signs, where all terms are positive, and where all are negative."""
-    rows = [(K, *(f"{error:+.1e}" for sign in (1, -1) for error in mean_errors(K, sign))) for K in DEPTHS]
-    return Table(("K", "C > 0: tensor cores", "C > 0: float32", "C < 0: tensor cores", "C < 0: float32"), rows,
-                 "Mean error / Σ |a| |b| with its sign; A and B stored in bfloat16, so that only sums can err; simulated")
+    """Return on which side of the exact value the elements of C lie, where all terms are positive, and where all are negative."""
+    rows = [(f"{'positive' if sign > 0 else 'negative'}, K = {K:,}", *(n for found in sides(K, sign) for n in found))
+            for sign in (1, -1) for K in DEPTHS[1:]]
+    heads = [f"{sums}: {side}" for sums in ("tensor cores", "float32") for side in ("too low", "exact", "too high")]
+    return Table(("terms", *heads), rows,
+                 f"Of {SIDE * SIDE:,} elements of C; A and B stored in bfloat16, so that only sums can err; simulated")
 
 
 def changed(*changes: tuple[str, str]) -> UserKernel:
@@ -106,9 +108,9 @@ def in_groups(A: NDArray[np.float32], B: NDArray[np.float32], terms: int = 16) -
 
 
 @functools.cache
-def error_of(way: str, K: int, positive: bool = False) -> float:
+def error_of(way: str, K: int) -> float:
     """Return the largest error of sgemm_split, changed as `WAYS` says, of float32 `GROUPED`, or of a kernel."""
-    A, B = numbers(K, positive)
+    A, B = numbers(K)
     if way == GROUPED:
         C = in_groups(A, B)
     else:
@@ -118,11 +120,9 @@ def error_of(way: str, K: int, positive: bool = False) -> float:
 
 def ways_to_add() -> Table:
     """Return the errors of sgemm_split with one thing changed at a time, and of float32 with one sum and with many, by K."""
-    rows = [(way, *(f"{error_of(way, K, positive):.1e}" for positive in (False, True) for K in DEPTHS))
-            for way in (*WAYS, "sgemm_naive", GROUPED)]
-    heads = [f"{kind}, K = {K:,}" for kind in ("signs", "positive") for K in DEPTHS]
-    return Table(("sgemm_split with", *heads), rows,
-                 "Largest error / Σ |a| |b|, random numbers of both signs, and positive; simulated, the last row NumPy")
+    rows = [(way, *(f"{error_of(way, K):.1e}" for K in DEPTHS)) for way in (*WAYS, "sgemm_naive", GROUPED)]
+    return Table(("how it is added", *(f"K = {K:,}" for K in DEPTHS)), rows,
+                 "Largest error / Σ |a| |b|, random numbers of both signs; simulated, the last row NumPy")
 
 
 def sizes_of_products(K: int = 512) -> list[list[float]]:

@@ -2,6 +2,7 @@
 
 from course_lib.explorables import producer_and_consumers
 from course_lib.lessons.roles.costs import by_role, copies_per_step, costs, speeds
-from course_lib.lessons.roles.tries import check_roles, with_mistake
+from course_lib.lessons.roles.tries import check_roles, with_consumer, with_mistake
 
-__all__ = ["by_role", "check_roles", "copies_per_step", "costs", "producer_and_consumers", "speeds", "with_mistake"]
+__all__ = ["by_role", "check_roles", "copies_per_step", "costs", "producer_and_consumers", "speeds", "with_consumer",
+           "with_mistake"]

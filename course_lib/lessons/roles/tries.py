@@ -22,6 +22,7 @@ from course_lib.widgets.compute import inputs
 BM, BN, BK, THREADS = 64, 128, 64, 160
 STAGES, MOST_STAGES = 3, 9
 MAX_STEPS = 300_000                 # instructions of a warp
+LOOP = r"for\s*\(int step = 0;[^{]*\{"       # of the producer, and then of the consumer
 RELEASE = r"(?P<release>(?:if\s*\(\s*thread\s*==\s*0\s*\)\s*)?barrier_arrive\s*\(\s*empty\(stage\)\s*\);)"
 MISTAKES = {
     "the plain parity": (r"(barrier_wait\s*\(\s*empty\(stage\)\s*,)[^;]*\);", r"\1 parity);"),
@@ -116,3 +117,19 @@ def with_mistake(kernel: str, which: str) -> str:
     if changed == kernel:
         raise CourseError(f"the place for this mistake was not found in your kernel ({which}): make it by hand, and check the kernel")
     return changed
+
+
+def with_consumer(kernel: str, loop: str) -> str:
+    """Return a kernel's text with another loop over the steps for its consumer.
+
+    >>> with_consumer("for (int step = 0; ;) { a(); } for (int step = 0; ;) { if (b) { c(); } } d();", "e();")
+    'for (int step = 0; ;) { a(); } e(); d();'
+    """
+    loops = list(re.finditer(LOOP, kernel[:]))         # a kernel that is not written yet says so
+    if len(loops) != 2:
+        raise CourseError(f"{len(loops)} loops begin with for (int step = 0; in your kernel: the consumer's must be the second of two")
+    depth, end = 1, loops[1].end()
+    while depth and end < len(kernel):
+        depth += {"{": 1, "}": -1}.get(kernel[end], 0)
+        end += 1
+    return kernel[:loops[1].start()] + loop.strip() + kernel[end:]
