@@ -30,7 +30,7 @@ STARTING, RUNNING = 45, 15         # seconds that a process has until its first 
 LATEST, ALL = 215, 260             # seconds behind which no process begins, and none goes on
 NOTHING = "nothing"
 MARK = "pipelines: "               # begins a line of a launching process, beside what the tool prints
-SHORT = {"unfenced": "missing fence.proxy.async", "unseen": "missing fence behind the init", "opaque": "ordinary access to an mbarrier",
+SHORT = {"unfenced": "missing fence.proxy.async", "opaque": "ordinary access to an mbarrier",
          "unawaited": "copies not waited for"}
 
 

@@ -78,7 +78,7 @@ extern "C" __device__ u32 arrive_behind_copies(Warp* w, const ObjectOp* p) {
         for (u32 left = rest; left; left &= left - 1) {
             const u32 l = lowest(left);
             if (address[l] != address[first]) continue;
-            o = find_object(w, k, p->number, l, address[l], 0);
+            o = find_object(w, k, p->number, l, address[l]);
             if (!o) return 1;
             lanes |= left & -left;
             if (p->free) ++o->pending;

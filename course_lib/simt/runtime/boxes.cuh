@@ -223,7 +223,7 @@ __device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, Worker*
     for (u32 left = many ? (u32)read_slot(w, c->mask_slot, 2, lane) : 1; left; left &= left - 1) {
         h = target_of(w, c->number, lane, h, many, left, shared);
         if (!h) return 1;
-        Object* o = c->kind == INTO_SHARED ? find_object(w, h, c->number, lane, object, 1) : 0;
+        Object* o = c->kind == INTO_SHARED ? find_object(w, h, c->number, lane, object) : 0;
         if (c->kind == INTO_SHARED && !o) return 1;
         Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes);
         f->change = c->change;

@@ -186,7 +186,7 @@ __device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, Worke
     for (u32 left = many ? (u32)read_slot(w, c->mask_slot, 2, lane) : 1; left; left &= left - 1) {
         h = target_of(w, c->number, lane, h, many, left, shared);
         if (!h) return 1;
-        Object* o = load ? find_object(w, h, c->number, lane, object, 1) : 0;
+        Object* o = load ? find_object(w, h, c->number, lane, object) : 0;
         if (load && !o) return 1;
         Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes);
         f->host = host;

@@ -24,7 +24,7 @@ extern "C" __device__ u32 store_async(Warp* w, const RemoteStore* s) {
     for (u32 left = w->mask; left; left &= left - 1) {
         const u32 l = lowest(left);
         if (home[l] != told[l]) return misused(w, OTHER_BLOCK, s->number, l, 0, 0);
-        Object* o = find_object(w, home[l], s->number, l, object[l], 1);
+        Object* o = find_object(w, home[l], s->number, l, object[l]);
         if (!o) return 1;
         Flight* f = send(w, home[l], s->number, l, VALUE, o, address[l], s->width * s->count);
         f->change = s->change;
