@@ -115,9 +115,6 @@ __device__ __noinline__ void touch_proxied(Warp* w, u32 number, u32 store, u32 l
 #pragma unroll 1
     for (u64 g = at >> L->granule_shift; g <= (at + bytes - 1) >> L->granule_shift; ++g) {
         Cell* c = &((Cell*)k->shadow)[g];
-        const u32 column = c->via ? async_of(k)->threads + c->via - 1 : c->writer - 1;
-        if (c->written & 1 && c->writer && !c->proxied && !write_unordered(k, w, c, me) && !clock_knows(k, me - 1, column, c->write_epoch, 1))
-            log_hazard(k, UNFENCED, c->write_access & ~BY_ATOMIC, number, c->writer, me, g << L->granule_shift);
         check_cell(k, w, c, store, me, number, g << L->granule_shift, 0);
         if (store || c->object) continue;
         ++c->source;
@@ -128,6 +125,7 @@ __device__ __noinline__ void touch_proxied(Warp* w, u32 number, u32 store, u32 l
 }
 
 __device__ void touch_far(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 bytes, u32 kind);     // far.cuh
+__device__ void check_fences(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 bytes);
 __device__ void lend_to_peer(Warp* w, Flight* f, u32 lane, u64 at);
 
 // The first 16 bytes of a range that lie outside of what it must lie in, or ~0.
@@ -167,6 +165,7 @@ __device__ __noinline__ Flight* send(Warp* w, Worker* h, u32 number, u32 lane, u
     if (o) ++o->flying;
     ++a->changes;
     if (h != (Worker*)w->worker) f->sender = 1 + ((Worker*)w->worker)->rank;
+    if (kind != VALUE) check_fences(w, h, number, lane, at, bytes);
     if (f->sender) touch_far(w, h, number, lane, at, bytes, VALUE);
     else if (async_of(h) && h->clocks) touch_proxied(w, number, kind != INTO_GLOBAL, lane, at, bytes);
     return f;

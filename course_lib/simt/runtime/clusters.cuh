@@ -116,7 +116,7 @@ __device__ __noinline__ void join_cluster(const Cluster* c) {
         for (u32 other = 0; other < c->blocks; ++other) {
             Worker *k = block_of(c, r), *h = block_of(c, other);
             if (h == k) join_row(k, cluster_row(k, 1), cluster_row(k, 0)), join_row(k, cluster_row(k, 1) + 1, cluster_row(k, 0) + 1);
-            else join_far(k, cluster_row(k, 1), h, cluster_row(h, 0));
+            else join_far(k, cluster_row(k, 1), h, cluster_row(h, 0)), join_far(k, cluster_row(k, 1) + 1, h, cluster_row(h, 0) + 1);
         }
 }
 

@@ -278,6 +278,7 @@ __device__ __noinline__ void fence_thread(Worker* k, u32 thread) {
 #pragma unroll 1
     for (u32 t = 0; t < a->threads; ++t) known[t] = max(known[t], k->floor);
     known[thread] = k->epoch + 1;
+    if (a->far) known[far_column(k, k->rank, thread / LANES)] = k->epoch + 1;
 }
 
 extern "C" __device__ u32 fence_proxy(Warp* w, const ProxyFence* f) {
