@@ -190,6 +190,25 @@ __device__ __noinline__ u32 find_tensor(Warp* w, const BoxCopy* c, u32 lane, Box
     return 0;
 }
 
+// The box of a copy that leaves out some of it at an edge of the tensor, in global memory; or 0.
+__device__ __noinline__ const Box* edge_of(const Worker* k, const Flight* f) {
+    if (!f->boxed || f->kind != INTO_GLOBAL) return 0;
+    const Box* b = box_of(async_of(k), f);
+#pragma unroll 1
+    for (u32 i = 0; i < MOST_AXES; ++i) {
+        i64 first, last;
+        if (!range_of(b, i, &first, &last) || last - first < (i64)(b->size[i] - 1) * b->step[i]) return b;
+    }
+    return 0;
+}
+
+// Does a granule of a box that lies at `at` have an element of the tensor?
+__device__ __noinline__ u32 in_tensor(const Worker* k, const Box* b, u64 at, u64 granule) {
+    const u32 shift = ((const Launch*)k->launch)->granule_shift, byte = swizzled(k, b, granule << shift, 0) - at;
+    const i64 x = b->at[0] + byte % row_bytes(b) / b->bytes, last = x + (1 << shift > b->bytes ? (1 << shift) / b->bytes - 1 : 0);
+    return (column_inside(b, x) || column_inside(b, last)) && line_of(b, byte / row_bytes(b)) != ~0ull;
+}
+
 // Each row's sectors; one that the row before ends with is not counted again.
 __device__ __noinline__ void count_box(Worker* k, u32 number, const Box* b) {
     i64 first, last;
@@ -225,12 +244,10 @@ __device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, Worker*
         if (!h) return 1;
         Object* o = c->kind == INTO_SHARED ? find_object(w, h, c->number, lane, object) : 0;
         if (c->kind == INTO_SHARED && !o) return 1;
-        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes);
+        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes, &box);
         f->change = c->change;
         f->element = box.number;
         f->width = box.bytes;
-        f->boxed = 1;
-        *box_of(async_of(h), f) = box;
     }
     count_copy(w, c->number, bytes);
     count_box((Worker*)w->worker, c->number, &box);

@@ -27,7 +27,7 @@ extern "C" __device__ u32 store_async(Warp* w, const RemoteStore* s) {
         if (home[l] != told[l]) return misused(w, OTHER_BLOCK, s->number, l, 0, 0);
         Object* o = find_object(w, home[l], s->number, l, object[l]);
         if (!o) return 1;
-        Flight* f = send(w, home[l], s->number, l, VALUE, o, address[l], s->width * s->count);
+        Flight* f = send(w, home[l], s->number, l, VALUE, o, address[l], s->width * s->count, 0);
         f->change = s->change;
         f->element = s->element;
         f->width = s->width;
@@ -51,7 +51,7 @@ __device__ void lend_to_peer(Warp* w, Flight* f, u32 lane, u64 at) {
     const Worker* k = (const Worker*)w->worker;
     f->from = 1 + k->rank;
     check_fences(w, (Worker*)w->worker, f->number, lane, at, f->bytes);
-    if (k->clocks) touch_proxied(w, f->number, 0, lane, at, f->bytes);
+    if (k->clocks) touch_proxied(w, f->number, 0, lane, at, f->bytes, 0);
 }
 
 __device__ void read_peer(Worker* k, const Flight* f) {
