@@ -1,4 +1,4 @@
-"""Launch broken pipelines on a GPU, and ask compute-sanitizer about them.
+"""Launch broken pipelines under compute-sanitizer.
 
 The kernels are those of `tests/simt/bulk_kernels.py`: right ones, and ones with a mistake that the simulator reports. Each is launched in a
 process of its own, alone and under three tools, because it may hang or leave the process without a GPU. `initcheck` is left out: it looks
