@@ -26,7 +26,7 @@ from tools.gpu.winners import sanitizer, summary
 TOOLS = ("memcheck", "racecheck", "synccheck")
 OPTIONS = {"racecheck": ("--racecheck-report", "all")}
 LAUNCHES, AT_A_TIME = 40, 14       # of each kernel without a tool, each with other numbers; processes at once
-STARTING, RUNNING = 45, 15         # seconds that a process has until its first launch, and from there to its end
+STARTING, RUNNING = 60, 15         # seconds that a process has until its first launch, and from there to its end
 LATEST, ALL = 215, 260             # seconds behind which no process begins, and none goes on
 NOTHING = "nothing"
 MARK = "pipelines: "               # begins a line of a launching process, beside what the tool prints
