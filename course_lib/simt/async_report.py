@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from course_lib.simt.errors import where
 
 Index = tuple[int, ...]     # (x, y, z) of a thread or a block
-UNFENCED, UNSEEN, OPAQUE, UNAWAITED = KINDS = ("unfenced", "unseen", "opaque", "unawaited")
+UNFENCED, OPAQUE, UNAWAITED = KINDS = ("unfenced", "opaque", "unawaited")
 PROXY, PENDING, UNORDERED = OF_PRODUCTS = ("proxy", "pending", "unordered")
 
 
@@ -27,30 +27,29 @@ class Finding:
 class AsyncFinding(Finding):
     """A rule of bulk copies or mbarriers that a launch broke; the answer may be right all the same.
 
-    `kind`: "unfenced", a bulk copy touches what ordinary stores wrote, and no fence.proxy.async stands between; "unseen", it tells an
-    mbarrier whose init no fence made known to the async proxy; "opaque", an ordinary access to the 64 bits of an mbarrier; "unawaited", a
-    bulk copy that is under way when its block ends. The last one is found without racecheck too. One entry per kind and pair of lines: the
-    first example, and in `count` how many there were, in bytes or words of shared memory. `first_*` is the store or the init, `second_*`
-    the copy or the access. `array`: the `__shared__` variable, "" where none is declared, and `offset` the byte in it.
+    `kind`: "unfenced", a bulk copy touches what ordinary stores wrote, and no fence.proxy.async stands between; "opaque", an
+    ordinary access to the 64 bits of an mbarrier; "unawaited", a bulk copy that is under way when its block ends. The last one is found
+    without racecheck too. One entry per kind and pair of lines: the first example, and in `count` how many there were, in bytes or words of
+    shared memory. `first_*` is the store or the init, `second_*` the copy or the access. `array`: the `__shared__` variable, "" where none
+    is declared, and `offset` the byte in it. `second_block`: that of the second thread, where it is another one of the cluster.
     """
 
     array: str = ""
     offset: int = 0
     first_header: str = ""
     second_header: str = ""
+    second_block: Index | None = None
 
     def __str__(self) -> str:
         here, there = where(self.first_line, self.first_header), where(self.second_line, self.second_header)
         at = f"byte {self.offset} of {self.array}" if self.array else f"shared byte {self.offset}"
         end = f"block {self.block} ({self.count} time{'s' if self.count != 1 else ''})"
+        other = f" of block {self.second_block}" if self.second_block else ""
         if self.kind == UNFENCED:
-            return (f"missing fence: thread {self.first_thread} writes {at} at {here}, and the bulk copy of thread {self.second_thread} at "
-                    f"{there} touches it with no fence.proxy.async between the two; {end}. Ordinary stores and bulk copies go different "
-                    "ways to memory: each thread that writes executes the fence behind its stores, and then the barrier.")
-        if self.kind == UNSEEN:
-            return (f"missing fence: thread {self.first_thread} initialises the mbarrier at {at} at {here}, and the bulk copy of thread "
-                    f"{self.second_thread} at {there} tells it with no fence between the two; {end}. Put fence.mbarrier_init or "
-                    "fence.proxy.async behind the init.")
+            return (f"missing fence: thread {self.first_thread} writes {at} at {here}, and the bulk copy of thread "
+                    f"{self.second_thread}{other} at {there} touches it with no fence.proxy.async between the two; {end}. Ordinary stores "
+                    "and bulk copies go different ways to memory: each thread that writes executes the fence behind its stores, and then "
+                    "the barrier.")
         if self.kind == OPAQUE:
             return (f"an ordinary access of thread {self.second_thread} at {there} to {at}, an mbarrier since {here}; {end}. "
                     "Only mbarrier instructions may touch its 64 bits.")

@@ -104,8 +104,9 @@ class Hazard:
     def advice(self) -> str:
         """Say in a sentence what would put the two accesses in order."""
         if self.first_block is not None:
-            return ("Let the cluster meet between the two: cluster.sync(), which is barrier.cluster.arrive and barrier.cluster.wait. Or "
-                    f"let the thread of line {self.first_line} arrive at an mbarrier of the other block (.release.cluster), and wait.")
+            return ("Let the cluster meet between the two: barrier.cluster.arrive and .wait, as cluster.sync() does; with .relaxed they "
+                    "order only inits that fence.mbarrier_init follows. Or let the thread of line "
+                    f"{self.first_line} arrive at an mbarrier of the other block (.release.cluster), and wait.")
         if self.first_multiplies:
             return ("A product reads its factors until its warpgroup has waited for it: put wgmma.wait_group before the arrival or the "
                     f"barrier that lets line {self.second_line} go on.")

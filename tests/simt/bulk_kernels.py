@@ -128,7 +128,7 @@ QUIET = {
         "FREE_SYNC": "__shared__ u64 filled; if (i == 0 && t == 0) INIT(&filled, 64); __syncthreads()", "PROXY": "", "LATE_FENCE": "FENCE",
         "READY_SYNC": "ARRIVE(&filled); if (t == 0) WAIT(&filled, i & 1)"}),
     "fence.mbarrier_init": (LOADING, {"INIT_FENCE": 'ASM("fence.mbarrier_init.release.cluster;" ::: "memory")'}),
-    "all threads fence before they wait": (LOADING, {"INIT_FENCE": "", "INIT_SYNC": "FENCE; __syncthreads()"}),
+    "no fence behind the init": (LOADING, {"INIT_FENCE": ""}),
     "a wait for the writing too": (STORING, {"WAIT_BUFFER": "WAIT_ALL", "LAST_WAIT": "WAIT_ALL"}),
 }
 
@@ -160,7 +160,6 @@ HAZARDS = {
 }
 
 FINDINGS = {
-    "no fence behind the init": (LOADING, {"INIT_FENCE": ""}, True, ("unseen", "INIT(&full", "LOAD(buffer[s], ")),
     "no fence between stores and copy": (STORING, {"PROXY": ""}, True, ("unfenced", "b[j ^ 1]", "STORE(y")),
     "a fence before the barrier, of one thread alone": (STORING, {"PROXY": "if (t == 0) FENCE"}, True, ("unfenced", "b[j ^ 1]", "STORE(y")),
     "the last copies are not waited for": (STORING, {"LAST_WAIT": ";"}, False, ("unawaited", "STORE(y", "STORE(y")),

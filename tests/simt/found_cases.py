@@ -57,7 +57,7 @@ class Case:
 class Outcome:
     """What a launch came to: hazards, or an error and no answer; `right` and `error` compare the answer with NumPy's."""
 
-    hazards: tuple[simt.Hazard, ...]
+    hazards: tuple[Any, ...]
     fault: simt.SimtError | None
     right: bool
     error: float
@@ -79,7 +79,7 @@ def run(case: Case, source: str, order: str = "forward", **how: Any) -> Outcome:
     except simt.SimtError as fault:
         return Outcome((), fault, False, np.inf)
     error = np.abs(args[-1] - wanted).max()      # NaN when the answer has one
-    return Outcome(report.hazards, None, bool(error <= 1e-5 * np.abs(wanted).max()), float(error))
+    return Outcome(report.all_hazards, None, bool(error <= 1e-5 * np.abs(wanted).max()), float(error))
 
 
 def numbers(*shape: int) -> Any:
@@ -147,5 +147,11 @@ CASES = (
          {("uninitialised", lines(8)), ("uninitialised", lines(11))}),
     Case("shuffle", lambda: (256, 256, [INT(65521), numbers(65521), zeros(65521)]),
          lambda args: args[1][np.arange(65521) * 40503 % 65521], [("i * 40503 % n", "i * 40503ll % n")], ("OutOfBounds", 8)),
+    Case("epilogue", lambda: (2, 128, [INT(9), numbers(9, 128), zeros(9, 128)]), lambda args: args[1][:, ::-1],
+         [("        out[i] = value;\n",
+           "        __syncthreads();                                     // and everybody knows that\n"
+           "        out[i] = value;\n"
+           '        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");             // bulk copies see it\n')],
+         {("WAR", lines(13, 16)), ("unfenced", lines(13, 16))}),
 )
 NAMED = {case.name: case for case in CASES}

@@ -1,5 +1,7 @@
 """mbarriers of other blocks of a cluster, st.async, red.async, and bulk copies between blocks and to many."""
 
+import functools
+
 import numpy as np
 import pytest
 from cluster_kernels import CLUSTER
@@ -26,7 +28,7 @@ extern "C" __global__ void f(INPUT int* out) {
     const unsigned rank = c.block_rank(), t = threadIdx.x, next = (rank + 1) % c.num_blocks();
     if (t == 0) make(&bar, COUNT);
     for (int i = t; i < 256; i += blockDim.x) { box[i] = 7; from[i] = 1000 * rank + i; }
-    asm volatile("fence.mbarrier_init.release.cluster; fence.proxy.async;" ::: "memory");
+    asm volatile("fence.mbarrier_init.release.cluster; FENCE" ::: "memory");
     c.sync();
     BODY
     for (int i = t; i < 256; i += blockDim.x) out[blockIdx.x * 256 + i] = box[i];
@@ -34,10 +36,14 @@ extern "C" __global__ void f(INPUT int* out) {
 }"""
 
 
+def text_of(body, count=1, last="c.sync();", given=(), fence="fence.proxy.async;"):
+    words = {"BODY": body, "COUNT": str(count), "LAST": last, "INPUT": "const int* x," if given else "", "FENCE": fence}
+    return functools.reduce(lambda text, word: text.replace(*word), words.items(), HEAD)
+
+
 def run(body, count=1, size=2, last="c.sync();", grid=None, given=(), block=64, **how):
-    text = HEAD.replace("BODY", body).replace("COUNT", str(count)).replace("LAST", last).replace("INPUT", "const int* x," if given else "")
     out = np.zeros((grid or size, 256), INT)
-    report = simt.launch(text, "f", grid or size, block, [*given, out], arch="sm_90a", cluster=size, **how)
+    report = simt.launch(text_of(body, count, last, given), "f", grid or size, block, [*given, out], arch="sm_90a", cluster=size, **how)
     assert not report.async_findings
     return out, report
 
@@ -185,7 +191,7 @@ def test_who_is_a_phase_ahead_is_waited_for_in_vain():
 
 def test_a_source_whose_block_has_ended_is_poison():
     body = BETWEEN.replace("wait(&bar, 0);", "if (rank == 1) return; for (int i = 0; i < 9; ++i) __syncthreads(); wait(&bar, 0);")
-    text = HEAD.replace("BODY", body).replace("COUNT", "1").replace("LAST", "").replace("INPUT", "")
+    text = text_of(body, last="")
     out = np.zeros((2, 256), INT)
     report = simt.launch(text, "f", 2, 64, [out], arch="sm_90a", cluster=2)
     assert (out[0, 32:160] != 1064 + np.arange(128)).all()
@@ -204,7 +210,54 @@ def test_who_reads_before_the_wait_is_told_of_the_other_block(early):
 
 def test_bytes_that_nobody_waits_for_are_a_finding_about_the_block_that_sends():
     body = BETWEEN.replace("if (t == 0) {", "if (t == 0 && rank == 1) {").replace("wait(&bar, 0);", "").replace("expect(&bar, 512);", "")
-    text = HEAD.replace("BODY", body).replace("COUNT", "1").replace("LAST", "c.sync();").replace("INPUT", "")
-    report = simt.launch(text, "f", 2, 64, [np.zeros((2, 256), INT)], arch="sm_90a", cluster=2)
+    report = simt.launch(text_of(body), "f", 2, 64, [np.zeros((2, 256), INT)], arch="sm_90a", cluster=2)
     finding = next(f for f in report.async_findings if f.kind == "unawaited")
     assert finding.block == (1, 0, 0)
+
+
+# -- fences between the proxies, where one block stores and another one copies -----------------------------------------------
+FENCE = 'asm volatile("fence.proxy.async;" ::: "memory");'
+INTO_GLOBAL = """if (t == 0) asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256; cp.async.bulk.commit_group;"
+        " cp.async.bulk.wait_group 0;" :: "l"(out + 256 * blockIdx.x), "r"(at(box)) : "memory");"""
+PEERS_STORES = "c.map_shared_rank(box, next)[t] = 5; BEFORE c.sync(); AFTER " + INTO_GLOBAL
+RELAYED = ("box[t] = 5; BEFORE __syncthreads(); if (t == 0) arrive(map(at(&bar), next)); wait(&bar, 0); AFTER "
+           + BETWEEN.replace("bar, 0", "bar, 1"))
+UNFENCED = {          # what stores and what copies, and what the head of the kernel fences
+    "a copy over the peer's stores": ("BEFORE c.sync(); AFTER " + BETWEEN, "", "from[i] ="),
+    "a copy of the peer's stores": (PEERS_STORES, "fence.proxy.async;", "= 5;"),
+    "a copy behind an mbarrier": (RELAYED, "fence.proxy.async;", "= 5;"),
+}
+
+
+@pytest.mark.parametrize("name", UNFENCED)
+def test_a_fence_between_stores_and_the_copy_of_another_block(name):
+    """Who stores may fence, or who copies; a barrier of the cluster or an mbarrier alone does not do it."""
+    body, head, first = UNFENCED[name]
+
+    def findings(before="", after=""):
+        text = text_of(body.replace("BEFORE", before).replace("AFTER", after), fence=head)
+        report = simt.launch(text, "f", 2, 64, [np.zeros((2, 256), INT)], arch="sm_90a", cluster=2, racecheck=True)
+        assert not report.hazards
+        return text, report.async_findings
+    text, found = findings()
+    lines = text.splitlines()
+    assert {f.kind for f in found} == {"unfenced"}
+    assert any(first in lines[f.first_line - 1] and "cp.async.bulk" in "".join(lines[f.second_line - 1:f.second_line + 2]) for f in found)
+    assert findings(after=FENCE)[1] == ()
+    assert findings(before=FENCE)[1] == ()
+
+
+def test_a_finding_between_two_blocks_names_both():
+    text = text_of(PEERS_STORES.replace("BEFORE", "").replace("AFTER", ""))
+    report = simt.launch(text, "f", 2, 64, [np.zeros((2, 256), INT)], arch="sm_90a", cluster=2, racecheck=True)
+    found, = report.async_findings
+    assert {found.block, found.second_block} == {(0, 0, 0), (1, 0, 0)}
+    assert f"of block {found.second_block} at line" in str(found)
+
+
+def test_what_the_peer_sends_needs_no_fence_behind_ordinary_stores():
+    """st.async goes by the generic proxy, as they do."""
+    store = ('asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" :: "r"(there), "r"(v), "r"(b));')
+    text = text_of(ST.replace("BYTES", "4").replace("STORE", store), fence="")
+    report = simt.launch(text, "f", 2, 64, [np.zeros((2, 256), INT)], arch="sm_90a", cluster=2, racecheck=True)
+    assert report.all_hazards == ()

@@ -156,6 +156,19 @@ def test_a_box_goes_to_global_memory_without_what_lies_outside(name):
     assert report.counters[BULK_SECTORS["ld"]] == nbytes // 32 + (nbytes % 32 > 0)
 
 
+@pytest.mark.sampled(test=5, slow=13)
+@pytest.mark.parametrize("name", BOXES)
+def test_a_box_reads_nothing_that_lies_outside(name):
+    """Nobody has written the box: racecheck counts the words of it that go into the tensor."""
+    array, box, at, how, start, steps = example(name)
+    ones = np.frombuffer(b"\xff" * array.nbytes, array.dtype).reshape(array.shape)
+    words = swizzled(taken(ones, at, box, steps, 0), start, how.get("swizzle", 0)).view(np.uint32)
+    store = f"{STORE.format(array.ndim)} [%rd1, {coordinates(array.ndim)}], [%r13];\n"
+    report = launch(store + OUT, TensorMap(array, box, **how), at, np.zeros(1, np.uint8), start, racecheck=True)
+    found = [h for h in report.hazards if h.kind == "uninitialised"]
+    assert sum(h.count for h in found) == np.count_nonzero(words)
+
+
 KINDS = {"u32": np.uint32, "s32": np.int32, "u64": np.uint64, "s64": np.int64, "f16": np.float16, "f32": np.float32}
 HOW = {"add": (np.add, ("u32", "s32", "u64", "f16", "f32")), "min": (np.minimum, ("u32", "s32", "u64", "s64", "f16")),
        "max": (np.maximum, ("u32", "s32", "u64", "s64", "f16")), "and": (np.bitwise_and, ("u32", "s64")),

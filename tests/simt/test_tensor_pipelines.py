@@ -212,7 +212,6 @@ def test_what_nothing_orders_is_reported(name):
 
 FINDINGS = {
     "no fence before the store": ({"TILE_FENCE": ""}, True, ("unfenced", "c[128 * 8", STORES)),
-    "no fence behind the init": ({"INIT_FENCE": ""}, True, ("unseen", "INIT(&full", LOADS_A)),
     "no commit": ({"GROUP": ""}, False, ("unawaited", STORES, STORES)),
     "no wait at the end": ({"LAST_WAIT": ";"}, False, ("unawaited", STORES, STORES)),
 }

@@ -1,4 +1,4 @@
-"""Launch broken pipelines on a GPU, and ask compute-sanitizer about them.
+"""Launch broken pipelines under compute-sanitizer.
 
 The kernels are those of `tests/simt/bulk_kernels.py`: right ones, and ones with a mistake that the simulator reports. Each is launched in a
 process of its own, alone and under three tools, because it may hang or leave the process without a GPU. `initcheck` is left out: it looks
@@ -26,11 +26,11 @@ from tools.gpu.winners import sanitizer, summary
 TOOLS = ("memcheck", "racecheck", "synccheck")
 OPTIONS = {"racecheck": ("--racecheck-report", "all")}
 LAUNCHES, AT_A_TIME = 40, 14       # of each kernel without a tool, each with other numbers; processes at once
-STARTING, RUNNING = 45, 15         # seconds that a process has until its first launch, and from there to its end
+STARTING, RUNNING = 60, 15         # seconds that a process has until its first launch, and from there to its end
 LATEST, ALL = 215, 260             # seconds behind which no process begins, and none goes on
 NOTHING = "nothing"
 MARK = "pipelines: "               # begins a line of a launching process, beside what the tool prints
-SHORT = {"unfenced": "missing fence.proxy.async", "unseen": "missing fence behind the init", "opaque": "ordinary access to an mbarrier",
+SHORT = {"unfenced": "missing fence.proxy.async", "opaque": "ordinary access to an mbarrier",
          "unawaited": "copies not waited for"}
 
 

@@ -72,7 +72,9 @@ def stray_shuffles(run: Running) -> tuple[StrayShuffle, ...]:
 def async_findings(run: Running) -> tuple[AsyncFinding, ...]:
     """Return which rules of bulk copies and mbarriers were broken, beside the order of accesses."""
     return tuple(AsyncFinding(h.kind, h.first_line, h.second_line, h.first_thread, h.second_thread, h.first_block or h.block, h.count,
-                              h.array, h.offset, h.first_header, h.second_header) for h in logged(run) if h.kind in async_report.KINDS)
+                              h.array, h.offset, h.first_header, h.second_header,
+                              h.block if h.first_block not in (None, h.block) else None)
+                 for h in logged(run) if h.kind in async_report.KINDS)
 
 
 def pipeline(run: Running) -> Pipeline | None:

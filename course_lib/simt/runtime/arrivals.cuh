@@ -39,6 +39,26 @@ __device__ __noinline__ void mark_landed(Worker* k, u64 at, u32 bytes, const Obj
     }
 }
 
+__device__ u32 in_tensor(const Worker* k, const Box* b, u64 at, u64 granule);      // of boxes.cuh
+
+// Racecheck: a copy reads or writes these bytes from now on, through the async proxy; of a box only what lies in the tensor (or 0: all).
+__device__ __noinline__ void touch_proxied(Warp* w, u32 number, u32 store, u32 lane, u64 at, u32 bytes, const Box* box) {
+    Worker* k = (Worker*)w->worker;
+    const Launch* L = (const Launch*)w->launch;
+    const u32 me = w->index * LANES + lane + 1;
+#pragma unroll 1
+    for (u64 g = at >> L->granule_shift; g <= (at + bytes - 1) >> L->granule_shift; ++g) {
+        Cell* c = &((Cell*)k->shadow)[g];
+        if (box && !in_tensor(k, box, at, g)) continue;
+        check_cell(k, w, c, store, me, number, g << L->granule_shift, 0);
+        if (store || c->object) continue;
+        ++c->source;
+        c->source_access = number;
+        c->source_thread = me;
+    }
+    if (store) mark_flight(w, at, bytes, 1);
+}
+
 // The copies of a lane that it had issued before its cp.async.mbarrier.arrive, and then the arrival.
 __device__ __noinline__ void land_arrival(Worker* k, Flight* f, Object* o, u32 lane) {
     Warp* w = (Warp*)(k->warps + (f->thread - 1) / LANES * ((const Launch*)k->launch)->warp_bytes);
@@ -78,7 +98,7 @@ extern "C" __device__ u32 arrive_behind_copies(Warp* w, const ObjectOp* p) {
         for (u32 left = rest; left; left &= left - 1) {
             const u32 l = lowest(left);
             if (address[l] != address[first]) continue;
-            o = find_object(w, k, p->number, l, address[l], 0);
+            o = find_object(w, k, p->number, l, address[l]);
             if (!o) return 1;
             lanes |= left & -left;
             if (p->free) ++o->pending;

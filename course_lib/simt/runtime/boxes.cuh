@@ -196,6 +196,27 @@ __device__ __noinline__ u32 find_tensor(Warp* w, const BoxCopy* c, u32 lane, Box
     return 0;
 }
 
+// The box of a copy to global memory that leaves out some of it, at an edge of the tensor or between narrow rows; or 0.
+__device__ __noinline__ const Box* edge_of(const Worker* k, const Flight* f) {
+    if (!f->boxed || f->kind != INTO_GLOBAL) return 0;
+    const Box* b = box_of(async_of(k), f);
+    if (b->gaps) return b;
+#pragma unroll 1
+    for (u32 i = 0; i < MOST_AXES; ++i) {
+        i64 first, last;
+        if (!range_of(b, i, &first, &last) || last - first < (i64)(b->size[i] - 1) * b->step[i]) return b;
+    }
+    return 0;
+}
+
+// Does a granule of a box that lies at `at` have an element of the tensor?
+__device__ __noinline__ u32 in_tensor(const Worker* k, const Box* b, u64 at, u64 granule) {
+    const u32 shift = ((const Launch*)k->launch)->granule_shift, byte = swizzled(k, b, granule << shift, 0) - at;
+    if (byte % b->pitch >= row_bytes(b)) return 0;
+    const i64 x = b->at[0] + byte % b->pitch / b->bytes, last = x + (1 << shift > b->bytes ? (1 << shift) / b->bytes - 1 : 0);
+    return (column_inside(b, x) || column_inside(b, last)) && line_of(b, byte / b->pitch) != ~0ull;
+}
+
 // Each row's sectors; one that the row before ends with is not counted again.
 __device__ __noinline__ void count_box(Worker* k, u32 number, const Box* b) {
     i64 first, last;
@@ -233,14 +254,12 @@ __device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, Worker*
     for (u32 left = many ? (u32)read_slot(w, c->mask_slot, 2, lane) : 1; left; left &= left - 1) {
         h = target_of(w, c->number, lane, h, many, left, shared);
         if (!h) return 1;
-        Object* o = c->kind == INTO_SHARED ? find_object(w, h, c->number, lane, object, 1) : 0;
+        Object* o = c->kind == INTO_SHARED ? find_object(w, h, c->number, lane, object) : 0;
         if (c->kind == INTO_SHARED && !o) return 1;
-        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes + box.gaps);
+        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes + box.gaps, &box);
         f->change = c->change;
         f->element = box.number;
         f->width = box.bytes;
-        f->boxed = 1;
-        *box_of(async_of(h), f) = box;
     }
     count_copy(w, c->number, bytes);
     count_box((Worker*)w->worker, c->number, &box);

@@ -12,6 +12,7 @@ __device__ __noinline__ void move_bytes(u64 to, u64 from, u32 bytes) {
     for (u32 i = 0; i < bytes; i += 8) *(u64*)(to + i) = *(const u64*)(from + i);
 }
 
+__device__ const Box* edge_of(const Worker* k, const Flight* f);        // of boxes.cuh
 __device__ void load_box(Worker* k, const Flight* f);
 __device__ void store_box(Worker* k, const Flight* f);
 __device__ u32 gaps_of(Worker* k, const Flight* f);
@@ -68,8 +69,10 @@ __device__ __noinline__ void read_source(Worker* k, Flight* f) {
     const Launch* L = (const Launch*)k->launch;
     if (k->clocks) {
         const Warp* w = (const Warp*)(k->warps + (f->thread - 1) / LANES * L->warp_bytes);
+        const Box* box = edge_of(k, f);
 #pragma unroll 1
         for (u64 g = f->at >> L->granule_shift; g <= (f->at + f->bytes - 1) >> L->granule_shift; ++g) {
+            if (box && !in_tensor(k, box, f->at, g)) continue;
             Cell* c = &((Cell*)k->shadow)[g];
             c->source -= c->source != 0;
             read_cell(k, w, c, f->thread, f->number);
@@ -108,27 +111,8 @@ __device__ void write_target(Worker* k, Flight* f) {
                                                    load_bytes(f->data + i, f->width, 0), 0));
 }
 
-// Racecheck: a copy reads or writes these bytes from now on, through the async proxy.
-__device__ __noinline__ void touch_proxied(Warp* w, u32 number, u32 store, u32 lane, u64 at, u32 bytes) {
-    Worker* k = (Worker*)w->worker;
-    const Launch* L = (const Launch*)w->launch;
-    const u32 me = w->index * LANES + lane + 1;
-#pragma unroll 1
-    for (u64 g = at >> L->granule_shift; g <= (at + bytes - 1) >> L->granule_shift; ++g) {
-        Cell* c = &((Cell*)k->shadow)[g];
-        const u32 column = c->via ? async_of(k)->threads + c->via - 1 : c->writer - 1;
-        if (c->written & 1 && c->writer && !c->proxied && !write_unordered(k, w, c, me) && !clock_knows(k, me - 1, column, c->write_epoch, 1))
-            log_hazard(k, UNFENCED, c->write_access & ~BY_ATOMIC, number, c->writer, me, g << L->granule_shift);
-        check_cell(k, w, c, store, me, number, g << L->granule_shift, 0);
-        if (store || c->object) continue;
-        ++c->source;
-        c->source_access = number;
-        c->source_thread = me;
-    }
-    if (store) mark_flight(w, at, bytes, 1);
-}
-
 __device__ void touch_far(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 bytes, u32 kind);     // far.cuh
+__device__ void check_fences(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 bytes);
 __device__ void lend_to_peer(Warp* w, Flight* f, u32 lane, u64 at);
 
 // The first 16 bytes of a range that lie outside of what it must lie in, or ~0.
@@ -153,7 +137,7 @@ __device__ __noinline__ u64 far_side(Warp* w, const BulkCopy* c, u32 lane, u64 a
 }
 
 // A copy is under way from now on, in the list of the block h, whose mbarrier `o` it tells if it goes to shared memory.
-__device__ __noinline__ Flight* send(Warp* w, Worker* h, u32 number, u32 lane, u32 kind, Object* o, u64 at, u32 bytes) {
+__device__ __noinline__ Flight* send(Warp* w, Worker* h, u32 number, u32 lane, u32 kind, Object* o, u64 at, u32 bytes, const Box* box) {
     Async* a = async_of(h);
     if (a->flights == MOST_FLIGHTS) land_flights(h, 0, 1);
     Flight* f = take_flight(a);
@@ -165,11 +149,13 @@ __device__ __noinline__ Flight* send(Warp* w, Worker* h, u32 number, u32 lane, u
     f->at = at;
     f->data = f->change = 0;
     f->group = a->committed[f->thread - 1];
+    if (box) f->boxed = 1, *box_of(a, f) = *box;
     if (o) ++o->flying;
     ++a->changes;
     if (h != (Worker*)w->worker) f->sender = 1 + ((Worker*)w->worker)->rank;
+    if (kind != VALUE) check_fences(w, h, number, lane, at, bytes);
     if (f->sender) touch_far(w, h, number, lane, at, bytes, VALUE);
-    else if (async_of(h) && h->clocks) touch_proxied(w, number, kind != INTO_GLOBAL, lane, at, bytes);
+    else if (async_of(h) && h->clocks) touch_proxied(w, number, kind != INTO_GLOBAL, lane, at, bytes, edge_of(h, f));
     return f;
 }
 
@@ -187,9 +173,9 @@ __device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, Worke
     for (u32 left = many ? (u32)read_slot(w, c->mask_slot, 2, lane) : 1; left; left &= left - 1) {
         h = target_of(w, c->number, lane, h, many, left, shared);
         if (!h) return 1;
-        Object* o = load ? find_object(w, h, c->number, lane, object, 1) : 0;
+        Object* o = load ? find_object(w, h, c->number, lane, object) : 0;
         if (load && !o) return 1;
-        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes);
+        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes, 0);
         f->host = host;
         f->change = c->change;
         f->element = c->element;

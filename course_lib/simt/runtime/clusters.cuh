@@ -16,7 +16,7 @@ __device__ __noinline__ void give_objects(Worker* k, u32 thread) {
     for (u32 i = 0; i < a->objects; ++i) {
         const Object* o = &a->object[i];
         u32* known = &clock_row(k, cluster_row(k, 0))[a->threads + i];
-        if (o->made_by != thread + 1 || !(o->seen & RELEASED)) continue;
+        if (o->made_by != thread + 1 || !o->released) continue;
         *known = max(*known, o->first + 1);
         u32* far = &clock_row(k, cluster_row(k, 0))[far_column(k, k->rank, thread / LANES)];
         if (a->far) *far = max(*far, o->made_at);
@@ -116,7 +116,7 @@ __device__ __noinline__ void join_cluster(const Cluster* c) {
         for (u32 other = 0; other < c->blocks; ++other) {
             Worker *k = block_of(c, r), *h = block_of(c, other);
             if (h == k) join_row(k, cluster_row(k, 1), cluster_row(k, 0)), join_row(k, cluster_row(k, 1) + 1, cluster_row(k, 0) + 1);
-            else join_far(k, cluster_row(k, 1), h, cluster_row(h, 0));
+            else join_far(k, cluster_row(k, 1), h, cluster_row(h, 0)), join_far(k, cluster_row(k, 1) + 1, h, cluster_row(h, 0) + 1);
         }
 }
 

@@ -16,6 +16,7 @@ __device__ __noinline__ void join_far(Worker* k, u32 to, const Worker* h, u32 fr
 
 __device__ void give_far(Worker* k, u32 thread, Worker* h, u32 row) {
     join_far(h, row, k, thread);
+    join_far(h, row + 1, k, fenced_row(k, thread));
     u32* known = &clock_row(h, row)[far_column(h, k->rank, thread / LANES)];
     *known = max(*known, k->epoch + 1);
 }
@@ -106,6 +107,35 @@ __device__ __noinline__ void touch_one(Worker* k, const Warp* w, Worker* h, u64 
     c->writer = c->via = c->proxied = 0;
     c->written = kind == VALUE ? IN_FLIGHT : 1 | BY_GENERIC;
     ((u32*)h->epochs)[g] = h->epoch + 1;
+}
+
+// An ordinary store of the block `rank` comes before a copy of `me`: does the async proxy not know of it?
+__device__ __noinline__ bool far_unfenced(const Worker* k, const Warp* w, u32 me, u32 rank, u32 thread, u32 epoch) {
+    if (!thread || far_unordered(k, w, me, rank, thread, epoch)) return false;
+    return clock_row(k, fenced_row(k, me - 1))[far_column(k, rank, (thread - 1) / LANES)] < epoch;
+}
+
+// A thread is about to copy from or to the bytes [at, at + bytes) of the block h: has a fence.proxy.async put the ordinary stores there,
+// by whichever block, before the copy?
+__device__ void check_fences(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 bytes) {
+    Worker* k = (Worker*)w->worker;
+    const u32 shift = ((const Launch*)w->launch)->granule_shift, me = w->index * LANES + lane + 1;
+    if (!k->clocks) return;
+#pragma unroll 1
+    for (u64 g = at >> shift; g <= (at + bytes - 1) >> shift; ++g) {
+        const Cell* c = &((Cell*)h->shadow)[g];
+        const FarCell* f = h->far ? far_cell(h, g) : 0;
+        const u32 first = c->write_access & ~BY_ATOMIC, column = c->via ? async_of(k)->threads + c->via - 1 : c->writer - 1;
+        if (!(c->written & 1)) continue;
+        if (f && f->block && far_unfenced(k, w, me, f->block - 1, f->thread, f->epoch))
+            log_between(k, UNFENCED, f->access, number, f->block - 1, f->thread, me, g << shift, h);
+        if (!c->writer || c->proxied) continue;
+        if (h == k) {
+            if (!write_unordered(k, w, c, me) && !clock_knows(k, me - 1, column, c->write_epoch, 1))
+                log_hazard(k, UNFENCED, first, number, c->writer, me, g << shift);
+        } else if (!c->via && far_unfenced(k, w, me, h->rank, c->writer, c->write_epoch))
+            log_between(k, UNFENCED, first, number, h->rank, c->writer, me, g << shift, h);
+    }
 }
 
 // A thread reads, writes, or sends something to (VALUE) the bytes [at, at + bytes) of the block h.

@@ -3,6 +3,8 @@
 // The 64 bits in shared memory are opaque. Here they name the object, its phase and the arrivals that are missing, and change with each
 // operation, so that an ordinary store is noticed; expected arrivals and bytes stand in an Object. A token is what the bits were. Copies
 // and arrivals that copies trigger come when nothing else keeps a phase that somebody waits for, after all warps have had their turn.
+// A copy that tells an mbarrier does so by the generic proxy ("PTX ISA", cp.async.bulk): what puts the init before the copy is enough, and
+// no fence.proxy.async need stand between the two.
 // Not in the manual, and not yet measured: what an arrival does that finds none missing, and a parity above 1: both are errors here; whether
 // bytes that are expected after they came complete a phase: here they do.
 
@@ -32,8 +34,8 @@ __device__ __forceinline__ u32 column_of(const Worker* k, const Object* o) { ret
 __device__ bool far_unordered(const Worker* k, const Warp* w, u32 me, u32 rank, u32 thread, u32 epoch);
 __device__ void log_between(Worker* k, u32 kind, u32 first, u32 second, u32 rank, u32 a, u32 b, u64 address, const Worker* h);
 
-// The object that a thread means; racecheck asks whether the thread, and the async proxy for it, can know of the init. 0 after a fault.
-__device__ __noinline__ Object* find_object(Warp* w, Worker* h, u32 number, u32 lane, u64 at, u32 proxy) {
+// The object that a thread means; racecheck asks whether the thread can know of the init. 0 after a fault.
+__device__ __noinline__ Object* find_object(Warp* w, Worker* h, u32 number, u32 lane, u64 at) {
     Worker* k = (Worker*)w->worker;
     Object* o = object_at(h, at);
     if (!o) {
@@ -52,8 +54,6 @@ __device__ __noinline__ Object* find_object(Warp* w, Worker* h, u32 number, u32 
     }
     const bool known = clock_knows(k, me - 1, column_of(k, o), o->first + 1, 0);
     if (!known && unordered(k, w, me, o->made_by, o->made_at, o->made_sync)) log_hazard(k, RAW, o->made_in, number, o->made_by, me, at);
-    else if (proxy && !o->seen && !clock_knows(k, me - 1, o->made_by - 1, o->made_at, 1))
-        log_hazard(k, UNSEEN, o->made_in, number, o->made_by, me, at);
     return o;
 }
 
@@ -117,7 +117,7 @@ __device__ __noinline__ u32 init_object(Warp* w, const ObjectOp* p, u32 lane, u6
     o->live = 1;
     o->expected = o->pending = count;
     o->bytes = 0;
-    o->arriving = o->wanted = o->flying = o->seen = o->carries = 0;
+    o->arriving = o->wanted = o->flying = o->released = o->carries = 0;
     o->made_by = me;
     o->made_at = k->epoch + 1;
     o->made_sync = w->sync;
@@ -205,7 +205,7 @@ __device__ __noinline__ u32 wait_for(Warp* w, const ObjectOp* p, u32 lane, Objec
 
 __device__ __noinline__ u32 use_one(Warp* w, Worker* h, const ObjectOp* p, u32 lane, u64 at) {
     if (p->use == INIT_OBJECT) return init_object(w, p, lane, at);
-    Object* o = find_object(w, h, p->number, lane, at, 0);
+    Object* o = find_object(w, h, p->number, lane, at);
     if (!o) return 1;
     if (h != (Worker*)w->worker && (p->result != ~0u || p->no_complete)) return misused(w, NOT_IN_SHARED, p->number, lane, 0, o);
     if (p->use == DROP_OBJECT) return drop_object(w, p, lane, o);
@@ -263,18 +263,22 @@ __device__ __noinline__ void fence_cells(Worker* k, const Warp* w) {
     }
 }
 
-// The same for bulk copies: what a thread knows now, it knows for the async proxy too; or only the mbarriers that it has made.
-__device__ __noinline__ void fence_thread(Worker* k, u32 thread, u32 objects) {
+// fence.mbarrier_init: a thread hands on with an arrival at the cluster's barrier which mbarriers it has made, even with a relaxed one.
+__device__ __noinline__ void release_objects(Worker* k, u32 thread) {
     Async* a = async_of(k);
 #pragma unroll 1
-    for (u32 i = 0; i < a->objects; ++i)
-        if (a->object[i].made_by == thread + 1) a->object[i].seen |= objects ? BY_PROXY | RELEASED : BY_PROXY;
-    if (objects) return;
+    for (u32 i = 0; i < a->objects; ++i) a->object[i].released |= a->object[i].made_by == thread + 1;
+}
+
+// fence.proxy.async for bulk copies: what a thread knows now, it knows for the async proxy too.
+__device__ __noinline__ void fence_thread(Worker* k, u32 thread) {
+    Async* a = async_of(k);
     u32* known = clock_row(k, fenced_row(k, thread));
     join_row(k, fenced_row(k, thread), thread);
 #pragma unroll 1
     for (u32 t = 0; t < a->threads; ++t) known[t] = max(known[t], k->floor);
     known[thread] = k->epoch + 1;
+    if (a->far) known[far_column(k, k->rank, thread / LANES)] = k->epoch + 1;
 }
 
 extern "C" __device__ u32 fence_proxy(Warp* w, const ProxyFence* f) {
@@ -282,7 +286,10 @@ extern "C" __device__ u32 fence_proxy(Warp* w, const ProxyFence* f) {
     if (k->products && ((const Launch*)k->launch)->racecheck && !f->objects && w->mask) fence_cells(k, w);
     if (!k->clocks) return 0;
 #pragma unroll 1
-    for (u32 left = w->mask; left; left &= left - 1) fence_thread(k, w->index * LANES + lowest(left), f->objects);
+    for (u32 left = w->mask; left; left &= left - 1) {
+        const u32 thread = w->index * LANES + lowest(left);
+        f->objects ? release_objects(k, thread) : fence_thread(k, thread);
+    }
     ++k->epoch;
     return 0;
 }

@@ -1,6 +1,7 @@
 // remote.cuh -- st.async and red.async, and copies between the shared memories of a cluster's blocks
 
-// They are flights of the block that they go to, as its mbarrier counts them. A copy between two blocks reads its source when it lands, as
+// The copies go by the async proxy, st.async and red.async by the generic one ("PTX ISA"): ordinary stores need no fence before those. That a
+// copy of what they sent needs one is not looked for. They are flights of the block that they go to, as its mbarrier counts them. A copy between two blocks reads its source when it lands, as
 // late as the rules allow: a source that is overwritten before shows, and one whose block has ended is poison.
 
 __device__ void write_values(Worker* k, const Flight* f) {
@@ -24,9 +25,9 @@ extern "C" __device__ u32 store_async(Warp* w, const RemoteStore* s) {
     for (u32 left = w->mask; left; left &= left - 1) {
         const u32 l = lowest(left);
         if (home[l] != told[l]) return misused(w, OTHER_BLOCK, s->number, l, 0, 0);
-        Object* o = find_object(w, home[l], s->number, l, object[l], 1);
+        Object* o = find_object(w, home[l], s->number, l, object[l]);
         if (!o) return 1;
-        Flight* f = send(w, home[l], s->number, l, VALUE, o, address[l], s->width * s->count);
+        Flight* f = send(w, home[l], s->number, l, VALUE, o, address[l], s->width * s->count, 0);
         f->change = s->change;
         f->element = s->element;
         f->width = s->width;
@@ -49,7 +50,8 @@ __device__ __forceinline__ Worker* source_of(const Worker* k, const Flight* f) {
 __device__ void lend_to_peer(Warp* w, Flight* f, u32 lane, u64 at) {
     const Worker* k = (const Worker*)w->worker;
     f->from = 1 + k->rank;
-    if (k->clocks) touch_proxied(w, f->number, 0, lane, at, f->bytes);
+    check_fences(w, (Worker*)w->worker, f->number, lane, at, f->bytes);
+    if (k->clocks) touch_proxied(w, f->number, 0, lane, at, f->bytes, 0);
 }
 
 __device__ void read_peer(Worker* k, const Flight* f) {

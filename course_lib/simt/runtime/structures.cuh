@@ -43,17 +43,16 @@ enum { MOST_COUNT = 0xfffff };       // arrivals that an mbarrier can count, and
 enum ObjectUse { INIT_OBJECT, DROP_OBJECT, EXPECT_BYTES, COMPLETE_BYTES, ARRIVE_AT, WAIT_FOR, PENDING_OF };   // mbarrier.init, .inval, …
 enum ObjectMisuse { NO_OBJECT = 1, LIVE_OBJECT, CHANGED_OBJECT, BAD_COUNT, BAD_BYTES, EXTRA_ARRIVAL, COMPLETES, WRONG_TOKEN, OLD_TOKEN,
                     NO_PARITY, BUSY_OBJECT, MANY_OBJECTS, NOT_IN_SHARED, DEADLOCK, BULK_BYTES, OTHER_BLOCK };
-enum Seen { BY_PROXY = 1, RELEASED = 2 };                          // an init: by fence.proxy.async; by fence.mbarrier_init, which does both
 enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL, VALUE };      // VALUE: of st.async and red.async
 enum { MAP_BYTES = 128, MAP_ALIGNMENT = 64, TILE_ALIGNMENT = 128, MOST_AXES = 5 };   // of a tensor map; of a box in shared memory
 enum MapMisuse { NO_PLACE = 1, COPIED_MAP, LOOSE_MAP, NO_MAP, OTHER_RANK, OTHER_NUMBERS, LOOSE_COLUMN, BEHIND_START, NO_REDUCTION, LOOSE_TILE };
 enum WarpRole { ISSUED_COPIES = 1, ISSUED_PRODUCTS = 2 };   // bits
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
-enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY, UNFENCED, UNSEEN, OPAQUE, UNAWAITED, PROXY, PENDING, UNORDERED };
+enum HazardKind { RAW, WAR, WAW, UNINITIALISED, MEETING, STRAY, UNFENCED, OPAQUE, UNAWAITED, PROXY, PENDING, UNORDERED };
                                     // MEETING: warps met at barriers of two lines; address: its number
                                     // STRAY: a shuffle read a lane that took no part; address: the mask of the lane that read
-                                    // UNFENCED, UNSEEN (an init): no proxy fence; OPAQUE: an access to an mbarrier's bytes; UNAWAITED: under way at the end
+                                    // UNFENCED: no proxy fence; OPAQUE: an access to an mbarrier's bytes; UNAWAITED: under way at the end
                                     // the last three: of products of a warpgroup, see readers.cuh
 enum ImageUse { SAMPLE, GATHER, READ_SURFACE, WRITE_SURFACE };
 enum ImageElement { OF_FLOAT, OF_SIGNED, OF_UNSIGNED, OF_HALF };    // the first three are also what a fetch asks for
@@ -147,7 +146,7 @@ struct Object {                // an mbarrier of the block
     u64 word;                             // what stands for it in shared memory
     i64 bytes;                            // expected ones less those that have come, in this phase
     u32 at, live, expected, pending, phase, first, arriving, wanted;   // first: phase of the last init; arriving: arrivals under way
-    u32 made_by, made_at, made_sync, made_in, seen;   // the thread, epoch and instruction of the init; seen: of Seen, what fences did
+    u32 made_by, made_at, made_sync, made_in, released;   // the thread, epoch and instruction of the init; released: by fence.mbarrier_init
     u32 flying, carries, pad;             // copies under way that tell it; carries: bytes have been expected; wanted: 1 + the phase waited for
 };
 
