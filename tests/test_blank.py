@@ -51,6 +51,7 @@ def test_run_all_on_a_blank_copy_reaches_the_end(tmp_path):
     assert shown(code[-1]) == ["'the end'"]
 
 
+@pytest.mark.slow
 def test_with_its_kernel_written_the_same_lesson_runs(tmp_path):
     notebook = copy_of(CELLS)
     answer = next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
@@ -62,6 +63,7 @@ def test_with_its_kernel_written_the_same_lesson_runs(tmp_path):
         assert not any("not written" in text for text in shown(cell)) if cell.cell_type == "code" else True, cell.source
 
 
+@pytest.mark.slow
 def test_a_kernel_that_does_not_compile_shows_why_and_the_cells_below_say_so(tmp_path):
     notebook = copy_of(CELLS)
     for cell in notebook.cells:

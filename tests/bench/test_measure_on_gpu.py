@@ -142,6 +142,7 @@ def test_without_a_gpu_the_record_says_so(monkeypatch):
     assert (record.state, record.problem) == ("failed", "there is no GPU to measure on: no driver")
 
 
+@pytest.mark.slow
 def test_everything_that_is_recorded_can_run_but_for_methods_that_need_whole_tiles():
     whole = {"sgemm_method2", "sgemm_method3", "sgemm_method4", "sgemm_method7"}
     for name, tasks in plans.everything().items():

@@ -72,6 +72,7 @@ def test_what_parts_leave_is_at_most_what_the_bound_is_made_of(m, count):
     assert 0.9 * allowed < left <= allowed
 
 
+@pytest.mark.slow
 def test_kernels_of_the_course_have_these_errors_but_for_their_sums():
     A, B = matrices()
     tile = {"BM": 16, "BN": 16, "BK": 16, "WM": 16, "WN": 16}

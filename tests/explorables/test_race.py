@@ -32,6 +32,7 @@ PLAYED = """(m, {states, places}) => places.map(values => { const scene = m.scen
         return { ms, lanes: scene.lanes.map(lane => ({ kernel: lane.kernel, ...m.done(lane, ms) })) }; }); })"""
 
 
+@pytest.mark.slow
 def test_every_counter_at_every_step_follows_from_the_recording(page):
     found = evaluate(page, PLAYED, {"states": states(), "places": PLACES})
     for values, steps in zip(PLACES, found, strict=True):

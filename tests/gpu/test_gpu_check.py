@@ -160,6 +160,7 @@ def test_the_outer_products_can_run_and_differ():
     assert {(o["TM"], o["TN"], bool(o["SERPENTINE"])) for o in found} >= set(MEASURED)
 
 
+@pytest.mark.slow
 def test_hard_matrices_are_hard_and_a_wrong_kernel_is_told(monkeypatch):
     rng = np.random.default_rng(5)
     found = {kind: winners.hard(kind, rng, 4, 6, "float32") for kind in winners.KINDS}

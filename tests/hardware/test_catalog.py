@@ -82,6 +82,7 @@ def test_most_counters_are_called_the_hardwares():
     assert all(set(level) == set(simulated(NAMES[0])[2].counters) for level in told)
 
 
+@pytest.mark.slow
 def test_the_page_tells_these_numbers():
     page = (KERNELS.parents[2] / "docs" / "simulator-hardware.md").read_text()
     pairs = [pair for name in NAMES for pair in counts(name).values()]

@@ -98,6 +98,7 @@ def test_steps_of_n_words_visit_banks_as_the_text_says():
     assert "the steps of n words visit 32 / gcd(n, 32) banks" in PROSE
 
 
+@pytest.mark.slow
 def test_narrow_tiles_need_another_padding_and_then_their_stores_have_conflicts():
     loads = {PAD: counts.each(counts.transposed(16, PAD)) for PAD in range(9)}
     assert [PAD for PAD, fronts in loads.items() if fronts == 1] == [2, 6], "2, and 6, too"
@@ -161,6 +162,7 @@ def test_the_products_load_wants_64_words_of_8_banks_and_each_twice():
     assert shared_wavefronts(64 * (LANES % 16), 16) == 16 == 4 * 4
 
 
+@pytest.mark.slow
 def test_the_transposition_stops_gaining_at_four_words():
     found, picture = times.transpositions(), repr(bank_conflicts.transposition_times())
     fronts, taken = zip(*found.values(), strict=True)

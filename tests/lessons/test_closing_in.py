@@ -137,6 +137,7 @@ def test_the_written_heart_is_blank_in_the_readers_copy():
     assert "a[0] … a[7]" in blanked
 
 
+@pytest.mark.slow
 def test_padding_by_one_is_an_error_and_by_four_the_cure(mine):
     assert re.search(r"misaligned: line \d+: .*reads 16 bytes", repr(check(mine.replace("BM + 4", "BM + 1"))))
     assert 129 * 4 == 516
@@ -149,6 +150,7 @@ def test_padding_by_one_is_an_error_and_by_four_the_cure(mine):
     assert "row 1 begins at byte 516" in PROSE
 
 
+@pytest.mark.slow
 def test_lanes_in_rows_are_told_from_squares_by_the_counter(mine):
     rows = closing.changed(mine, closing.PLAIN_LANES)
     assert all(f"`{line}`" in CELLS["half-way"] for line in ("lane / 4", "lane % 4"))
@@ -168,6 +170,7 @@ def test_lanes_in_rows_are_told_from_squares_by_the_counter(mine):
 
 
 # ---- counts in the prose -------------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_wavefronts_of_the_placements():
     assert [feeding.wavefronts_per_k(name) for name in ("sgemm_2d_tile", "sgemm_vectorized", "sgemm_warp_tile")] == [16, 20, 8]
     lane = np.arange(32)
@@ -304,6 +307,7 @@ def test_the_order_is_worth_what_the_lesson_says():
     says("Other sizes gain from −0.1 % (N = 1024) to 3.2 % (N = 8192)")
 
 
+@pytest.mark.slow
 def test_the_scoreboard():
     rows = {cells[0]: cells[1:] for cells in closing_in.scoreboard().rows}
     assert [rows[feeding.NAMES[name]][0] for name in feeding.SCORED] == [16, 20, 20, 8]

@@ -303,6 +303,7 @@ def test_without_the_mask_infinity_of_the_next_row_makes_nan():
     says("with K = 48 and A[1][0] = Inf, the simulator gave NaN in all of row 0 of C")
 
 
+@pytest.mark.slow
 def test_beside_ours():
     half, floats, ours = (step_of(Setting(3)), step_of(Setting(3, floats=True)), our_step())
     assert half.counters[MULTIPLIED] == floats.counters[MULTIPLIED] == ours.counters[MULTIPLIED] == 64

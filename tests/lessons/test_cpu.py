@@ -47,12 +47,14 @@ def said(*sentences):
         assert sentence in PROSE, sentence
 
 
+@pytest.mark.slow
 def test_the_worked_loops_are_right_on_every_input(mine):
     verdict = cpu.check(mine)
     assert verdict.passed
     assert "passed: 4 inputs" in repr(verdict)
 
 
+@pytest.mark.slow
 def test_the_count_is_that_of_the_instrumented_program_and_of_the_formula(mine):
     lines = cpu.count(mine, N=128, cache=4096)
     assert lines == loops.count_blocks(16)
@@ -104,6 +106,7 @@ def test_a_c_compiler_counts_and_computes_the_same(mine):
     assert matches(run_cpu(mine, A, B, timed=False).C, A, B)
 
 
+@pytest.mark.slow
 def test_ikj_fetches_sixteen_times_as_many_lines_of_b(mine):
     rows = cpu.beside_ikj(cpu.count(mine)).rows
     assert [row[3] for row in rows] == ["0.125", "16", "1", "7.65", ""]
@@ -267,6 +270,7 @@ def test_every_row_has_several_rounds_and_its_spread():
         assert 0 < row["best_s"] <= row["median_s"] <= row["worst_s"], row
 
 
+@pytest.mark.slow
 @needs_c
 def test_with_the_sets_of_the_first_cache_the_lines_of_b_depend_on_the_addresses():
     kib, ways = next((r["kib"], r["ways"]) for r in recorded.recording().find(what="cache", level=1))

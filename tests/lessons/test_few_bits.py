@@ -64,6 +64,7 @@ def test_the_readers_split_is_right_and_mistakes_are_named(mine):
         few_bits.check_parts(mine.replace("if (i < n) {", "{"))
 
 
+@pytest.mark.slow
 def test_both_predictions(mine):
     rng = np.random.default_rng(20)
     A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
@@ -125,6 +126,7 @@ def test_three_of_nine_products_do_not_matter():
     assert [[bool(size < plain / 100) for size in row] for row in sizes] == [[i + j > 2 for j in range(3)] for i in range(3)]
 
 
+@pytest.mark.slow
 def test_one_change_at_a_time():
     as_it_is, nine, largest, long_sum = WAYS
     for positive in (False, True):

@@ -149,6 +149,7 @@ def test_the_picture_starts_what_the_text_says():
 
 
 # ---- the experiments -----------------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_loading_again_changes_the_words_and_as_many_multiply_adds_do_not():
     loads, work = ([v for v in again.variants() if v["LOADS"] == kind] for kind in (1, 0))
     assert [again.words(**v) for v in loads] == [0.25, 0.375, 0.625, 1.125]

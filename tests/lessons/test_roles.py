@@ -124,6 +124,7 @@ def test_the_numbers_of_the_picture():
     assert "Six times with two stages, and four times with four." in PROSE
 
 
+@pytest.mark.slow
 def test_instructions_per_product():
     """An mma is 16 × 8 × 16; a step of 128 × 256 × 64 has eight products; one box for A and four for B."""
     assert [roles.copies_per_step(kernel) for kernel in KERNELS[1:]] == [2 * 64 * (128 + 256) // (16 * 32), 1 + 256 // 64] == [96, 5]

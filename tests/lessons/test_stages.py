@@ -328,6 +328,7 @@ def test_the_gain_ends_where_the_law_says_for_the_large_tile():
     assert max(line[2:]) / line[1] < 1.05
 
 
+@pytest.mark.slow
 def test_the_scoreboard_holds_the_recording():
     board = stages.scoreboard()
     assert [row[1] for row in board.rows] == [0, 1, 2, 3, 4, ""]

@@ -177,6 +177,7 @@ def tiled(N, BM, BN, BK):
     return evaluate("sgemm_tiled", N, {"BM": BM, "BN": BN, "BK": BK}, backend="sim").count("sectors")
 
 
+@pytest.mark.slow
 def test_the_formula_is_what_is_counted_where_rows_of_the_tiles_are_whole_sectors():
     for BM, BN, BK in ((8, 8, 8), (16, 16, 64), (32, 8, 16), (32, 32, 32)):
         assert tiled(256, BM, BN, BK) == 256**3 * counts.sectors_per_multiply_add(BM, BN)

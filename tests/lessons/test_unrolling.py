@@ -140,6 +140,7 @@ def test_the_counts_on_the_page_are_this_compilers():
     assert [len(linked_code("sgemm_unrolled", TILE=16, UNROLL=factor).sass) for factor in (1, 16)] == [81, 114]
 
 
+@pytest.mark.slow
 def test_a_tile_of_32_halves_what_comes_once_per_tile():
     for factor in counts.FACTORS[:-1]:
         small, large = (whole_step("sgemm_unrolled", TILE=tile, UNROLL=factor).shares()["once per tile"] for tile in (16, 32))

@@ -121,6 +121,7 @@ def test_the_carried_table_has_what_was_fastest():
         assert (found.tuned, found.seconds, found.parameters["blocks"]) == (True, row["seconds"], row["blocks"])
 
 
+@pytest.mark.slow
 def test_your_own_table_is_asked():
     A, B, C = (np.random.default_rng(5).standard_normal(shape, dtype=np.float32) for shape in ((40, 56), (56, 48), (40, 48)))
     result = run_chosen(A, B, C, alpha=2, beta=-1, table=TABLE, backend="sim")

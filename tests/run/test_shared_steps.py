@@ -57,6 +57,7 @@ def test_steps_times_what_a_step_does_is_what_a_launch_counts(name, tile, M, N, 
     assert step.in_flight == tile["STAGES"] - 1
 
 
+@pytest.mark.slow
 def test_the_matrix_instructions_of_a_step_are_those_of_the_machine_code():
     for slices, depth in ((1, 16), (2, 32)):
         tile = DOUBLE | {"BK": depth, "SLICES": slices}

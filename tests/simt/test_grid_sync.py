@@ -46,6 +46,7 @@ def test_counters_and_bits_do_not_depend_on_the_workers():
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_shared_memory_belongs_to_a_block_across_the_barrier():
     source = HEAD + """extern "C" __global__ void f(int* out, int* sums) {
         __shared__ int box[64];

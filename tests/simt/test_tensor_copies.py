@@ -74,8 +74,10 @@ def places(start, nbytes, width):
 
 
 def swizzled(data, start, width):
-    """Return 16 KB in which a box lies as the copy leaves it, with zeros around."""
-    room, raw = np.zeros((ROOM // 16, 16), np.uint8), np.frombuffer(data.tobytes(), np.uint8)
+    """Return 16 KB in which a box lies as the copy leaves it, with zeros around and between rows narrower than the swizzle."""
+    rows = np.frombuffer(data.tobytes(), np.uint8).reshape(-1, data.shape[-1] * data.itemsize)
+    raw = np.pad(rows, ((0, 0), (0, max(width - rows.shape[1], 0)))).ravel()
+    room = np.zeros((ROOM // 16, 16), np.uint8)
     room[places(start, raw.size, width) // 16] = raw.reshape(-1, 16)
     return room.ravel()
 
@@ -94,16 +96,18 @@ def sectors(array, at, box, steps):
 
 # shape, type, box, where, what else the map says, and where the box begins in shared memory
 BOXES = {
-    "a row": ((200,), np.uint8, (64,), (37,), {}, 0),
-    "a row over its end": ((50,), np.float64, (20,), (41,), {"fill": "nan"}, 128),
+    "a row": ((200,), np.uint8, (64,), (32,), {}, 0),
+    "a row over its end": ((50,), np.float64, (20,), (42,), {"fill": "nan"}, 128),
     "a tile": ((40, 64), np.float32, (16, 32), (8, 16), {"swizzle": 128}, 0),
     "a tile that begins inside the pattern": ((40, 64), np.float32, (16, 32), (8, 16), {"swizzle": 128}, 3 * 128),
-    "negative coordinates": ((40, 64), np.float16, (16, 16), (-5, -3), {"swizzle": 32, "fill": "nan"}, 0),
-    "over both ends": ((21, 48), np.uint16, (16, 32), (13, 33), {"swizzle": 64}, 256),
+    "negative coordinates": ((40, 64), np.float16, (16, 16), (-5, -8), {"swizzle": 32, "fill": "nan"}, 0),
+    "over both ends": ((21, 48), np.uint16, (16, 32), (13, 32), {"swizzle": 64}, 256),
     "a tile that does not touch the tensor": ((21, 48), np.int16, (8, 8), (3, 48), {"fill": "zeros"}, 0),
-    "larger than the tensor": ((5, 16), np.uint64, (9, 18), (-2, -1), {}, 0),
+    "larger than the tensor": ((5, 16), np.uint64, (9, 18), (-2, -2), {}, 0),
     "rows that share sectors": ((20, 12), np.float32, (4, 12), (5, 0), {}, 0),
-    "three axes": ((6, 10, 24), np.int32, (3, 4, 8), (4, -2, 19), {"swizzle": 32, "promotion": 128}, 0),
+    "rows narrower than the swizzle": ((40, 64), np.float32, (16, 8), (30, 60), {"swizzle": 128}, 128),
+    "narrow rows on three axes": ((6, 10, 24), np.int32, (3, 4, 4), (1, -2, 20), {"swizzle": 32}, 0),
+    "three axes": ((6, 10, 24), np.int32, (3, 4, 8), (4, -2, 20), {"swizzle": 32, "promotion": 128}, 0),
     "every other row": ((6, 10, 24), np.int32, (4, 9, 8), (2, -1, 4), {"element_strides": (2, 3, 1)}, 0),
     "four axes": ((3, 4, 5, 32), np.int64, (2, 2, 3, 16), (1, 3, -1, 20), {"swizzle": 128}, 0),
     "five axes": ((3, 2, 4, 5, 32), np.float16, (2, 2, 3, 2, 32), (-1, 1, 2, 4, 16), {"swizzle": 64, "fill": "nan"}, 0),
@@ -121,8 +125,7 @@ def example(name):
 @pytest.mark.parametrize("name", BOXES)
 def test_a_box_comes_to_shared_memory(name, racecheck):
     array, box, at, how, start, steps = example(name)
-    nan = {2: 0x7FFF, 8: 0x7FFFFFFFFFFFFFFF}.get(array.itemsize, 0)
-    fill = np.frombuffer(nan.to_bytes(8, "little"), array.dtype)[0] if how.get("fill") == "nan" else 0
+    fill = np.frombuffer(bytes.fromhex("f77f" * 4), array.dtype)[0] if how.get("fill") == "nan" else 0
     wanted, raw = taken(array, at, box, steps, fill), np.zeros(ROOM, np.uint8)
     clear = "mov.b32 %r15, 0;\nCLEAR: add.u32 %r14, %r12, %r15;\nst.shared.u64 [%r14], %rd5;\nadd.u32 %r15, %r15, 8;\n" \
             "setp.lt.u32 %p2, %r15, 16384;\n@%p2 bra CLEAR;\nfence.proxy.async;\n"
@@ -138,17 +141,19 @@ def test_a_box_comes_to_shared_memory(name, racecheck):
 @pytest.mark.parametrize("name", BOXES)
 def test_a_box_goes_to_global_memory_without_what_lies_outside(name):
     array, box, at, how, start, steps = example(name)
+    at = tuple(max(first, 0) for first in at)
     values = RNG.integers(1, 200, [n // step for n, step in zip(box, steps)]).astype(array.dtype)
     numbers, inside = part(array, at, box, steps)
     wanted = array.copy()
     wanted[np.ix_(*(n[there] for n, there in zip(numbers, inside)))] = values[np.ix_(*inside)]
     raw = swizzled(values, start, how.get("swizzle", 0))[start:]
+    nbytes = values.nbytes // values.shape[-1] // values.itemsize * max(values.shape[-1] * values.itemsize, how.get("swizzle", 0))
     store = f"{STORE.format(array.ndim)} [%rd1, {coordinates(array.ndim)}], [%r13];\n"
     found = array.copy()
-    report = launch(IN_RAW + store + OUT, TensorMap(found, box, **how), at, raw, start, values.nbytes)
+    report = launch(IN_RAW + store + OUT, TensorMap(found, box, **how), at, raw, start, nbytes)
     assert (found == wanted).all()
     assert report.counters[BULK_SECTORS["st"]] == sectors(array, at, box, steps)
-    assert report.counters[BULK_SECTORS["ld"]] == values.nbytes // 32 + (values.nbytes % 32 > 0)
+    assert report.counters[BULK_SECTORS["ld"]] == nbytes // 32 + (nbytes % 32 > 0)
 
 
 KINDS = {"u32": np.uint32, "s32": np.int32, "u64": np.uint64, "s64": np.int64, "f16": np.float16, "f32": np.float32}
@@ -164,11 +169,11 @@ HOW = {"add": (np.add, ("u32", "s32", "u64", "f16", "f32")), "min": (np.minimum,
 def test_a_reduction_of_each_element_that_lies_inside(op, kind):
     array, values = (RNG.integers(-50 * (kind[0] != "u"), 50, shape).astype(KINDS[kind]) for shape in ((20, 16), (8, 16)))
     wanted = array.copy()
-    wanted[15:, :15] = HOW[op][0](array[15:, :15], values[:5, 1:])
+    wanted[15:, 8:] = HOW[op][0](array[15:, 8:], values[:5, :8])
     reduce = f"cp.reduce.async.bulk.tensor.2d.global.shared::cta.{op}.bulk_group [%rd1, {{%r1, %r2}}], [%r13];\n"
-    report = launch(IN_RAW + reduce + OUT, TensorMap(array, (8, 16)), (15, -1), values, nbytes=values.nbytes)
+    report = launch(IN_RAW + reduce + OUT, TensorMap(array, (8, 16)), (15, 8), values, nbytes=values.nbytes)
     assert (array == wanted).all()
-    assert report.counters[BULK_SECTORS["red"]] == sectors(array, (15, -1), (8, 16), (1, 1))
+    assert report.counters[BULK_SECTORS["red"]] == sectors(array, (15, 8), (8, 16), (1, 1))
 
 
 @pytest.mark.sampled(test=2, slow=6)
@@ -221,7 +226,6 @@ def test_the_source_is_read_late_and_what_nobody_waits_for_is_poison():
 
 MOVE = f"{LOAD.format(2)} [%r13], [%rd1, {{%r1, %r2}}], [%rd4];"
 GRID = TensorMap(np.zeros((40, 64), np.float32), (16, 32))
-NARROW = TensorMap(np.zeros((40, 64), np.float32), (16, 16), swizzle=128)
 ERRORS = {
     "a box at no multiple of 128": (MOVE.replace("%r13", "%r13+64"), GRID, simt.Misaligned, "no multiple of 128"),
     "a box behind shared memory": (MOVE.replace("%r13", "%r13+15360"), GRID, simt.OutOfBounds, "shared memory"),
@@ -234,7 +238,9 @@ ERRORS = {
     "128 bytes of something": (f"mov.u64 %rd1, loose;\n{LOAD.format(1)} [%r13], [%rd1, {{%r1}}], [%rd4];", GRID, simt.InvalidOperand,
                                "finds no tensor map"),
     "nothing there": (MOVE.replace("%rd1", "%rd5"), GRID, simt.InvalidOperand, "finds no memory"),
-    "rows narrower than the swizzle": (MOVE, NARROW, simt.InvalidOperand, "rows of 64 bytes are narrower than its swizzle"),
+    "half a piece": (MOVE.replace("%r1,", "-6,"), GRID, simt.InvalidOperand, "begins -24 bytes from the beginning of its rows"),
+    "a store from before the tensor": (f"{STORE.format(2)} [%rd1, {{4, -1}}], [%r13];", GRID, simt.InvalidOperand,
+                                       "begins at the coordinate -1: a load may begin outside"),
     "a read-only array": (f"{STORE.format(2)} [%rd1, {{%r1, %r2}}], [%r13];", None, simt.OutOfBounds, "read-only"),
     "im2col": (MOVE.replace("global.", "global.im2col."), GRID, simt.UnsupportedInstruction, "boxes of a convolution"),
     "gather": (MOVE.replace("global.", "global.tile::gather4."), GRID, simt.UnsupportedInstruction, "rows by their numbers"),

@@ -103,6 +103,7 @@ def test_no_other_operand_is_wider_and_none_is_narrower(text):
         run([text + " mov.b64 %y0, %x;"], "tid")
 
 
+@pytest.mark.slow
 def test_a_stride_loop_over_the_grid():
     source = """#include <cooperative_groups.h>
     extern "C" __global__ void f(int* out, int n) {

@@ -163,6 +163,7 @@ def test_the_loss_is_the_same_whoever_multiplies():
     assert loss_distance(fused, train(backend="cpu", setting=SMALL, steps=12, dtype="float64")) <= CLOSE / 10
 
 
+@pytest.mark.slow
 def test_a_run_on_the_gpu_with_and_without_a_graph(acted):
     exact = train(backend="cpu", setting=SMALL, steps=4, dtype="float64")
     for products in ("fused", "separate", "library"):

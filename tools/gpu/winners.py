@@ -75,12 +75,18 @@ def sanitized() -> Iterator[tuple[str, list[Any]]]:
         yield name, [[name, {}, [130, 67, 45], PADDING]]
 
 
-def section_sanitizer(record: dict[str, Any], out: Path) -> str:
-    """Launch the kernels under each of compute-sanitizer's tools."""
-    from course_lib import gpu
+def sanitizer() -> str:
+    """Return the path of compute-sanitizer."""
     program = shutil.which("compute-sanitizer") or next(map(str, Path("/usr/local").glob("cuda*/bin/compute-sanitizer")), None)
     if not program:
         raise ToolError("compute-sanitizer is missing; it comes with the CUDA Toolkit")
+    return program
+
+
+def section_sanitizer(record: dict[str, Any], out: Path) -> str:
+    """Launch the kernels under each of compute-sanitizer's tools."""
+    from course_lib import gpu
+    program = sanitizer()
     for name, wanted in sanitized():
         (out / f"{name}.cases.json").write_text(json.dumps({"arch": gpu.probe().arch, "cases": wanted}))
 

@@ -23,6 +23,11 @@ def explain(run: Running, found: int, ins: Instruction, facts: Facts) -> SimtErr
     return InvalidOperand(f"{place(facts)}: {name} {words(why, value, ins)}.", **facts)
 
 
+def signed(value: int) -> int:
+    """Return 32 bits as a signed number."""
+    return value - (value >> 31 << 32)
+
+
 def words(why: MapMisuse, value: int, ins: Instruction) -> str:
     """Return what is wrong with a map, as the end of a sentence and what to do."""
     return {
@@ -35,8 +40,10 @@ def words(why: MapMisuse, value: int, ins: Instruction) -> str:
         MapMisuse.OTHER_RANK: f"is for {tensor_copies.coordinates(ins)} dimensions, and its tensor map has {value}",
         MapMisuse.OTHER_NUMBERS: "has a map of tf32 or of numbers that flush subnormals, and what the copy changes in them is not known to "
                                  "the simulator",
-        MapMisuse.NARROW_ROWS: f"has a map whose rows of {value} bytes are narrower than its swizzle: where they lie in shared memory is "
-                               "not known to the simulator. Let a row of the box be as wide as the swizzle",
+        MapMisuse.LOOSE_COLUMN: f"has a box that begins {signed(value)} bytes from the beginning of its rows, which is no multiple of 16: a GPU "
+                                "ends the kernel with an illegal instruction. Let the first coordinate be a multiple of 16 bytes",
+        MapMisuse.BEHIND_START: f"begins at the coordinate {signed(value)}: a load may begin outside of the tensor, a store may not, and a GPU "
+                                "ends the kernel with an illegal instruction. Let each coordinate of a store be 0 or more",
         MapMisuse.NO_REDUCTION: f"reduces with .{next((p for p in ins.opcode if p in CHANGES), '')}, which there is not for the elements "
                                 "of its map",
     }[why]

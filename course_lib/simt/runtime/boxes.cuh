@@ -3,9 +3,10 @@
 // Rows of a box lie in shared memory side by side, the innermost axis along a row; what lies outside of the tensor is filled in there, and
 // left out in global memory. A swizzle exchanges the pieces of 16 bytes in each 128 bytes by bits 7 to 9 of their address in the window, as
 // descriptors.cuh reads them: a box that begins at no multiple of the pattern's length (256, 512, 1024 bytes) begins inside the pattern.
-// The map is read when the instruction is executed; racecheck does not look for fences of the tensormap proxy. Not measured: which NaN
-// fills edges (here all bits but the sign), whether sums of subnormal numbers are kept (here they are, as by an H200 in bulk copies of
-// rows), and where rows narrower than the swizzle lie, which are refused.
+// A row narrower than the swizzle takes the swizzle's whole width, and the rest of it is neither read nor written. A box begins in its row
+// at a multiple of 16 bytes, and in a store at no negative coordinate: otherwise the instruction is illegal. All this is what an H200 does
+// (tests/hardware/test_tensor_boxes.py). The map is read when the instruction is executed; racecheck does not look for fences of the
+// tensormap proxy.
 
 enum { PIECE_BYTES = 16 };
 
@@ -81,7 +82,9 @@ __device__ __noinline__ u32 open_map(Warp* w, const BoxCopy* c, u32 lane, u64 at
     b->nan = flags >> 15 & 1;
     const u32 total = read_axes(m, rank, b);
     if (!total || total != m[16] || m[18] != (swizzle ? 128u << swizzle : 16u)) return map_misused(w, c, lane, NO_MAP, 0);
-    if (swizzle && row_bytes(b) != PIECE_BYTES << swizzle) return map_misused(w, c, lane, NARROW_ROWS, row_bytes(b));
+    if (swizzle && row_bytes(b) > PIECE_BYTES << swizzle) return map_misused(w, c, lane, NO_MAP, 0);
+    b->pitch = swizzle ? PIECE_BYTES << swizzle : row_bytes(b);
+    b->gaps = rows_of(b) * (b->pitch - row_bytes(b));
     return 0;
 }
 
@@ -110,7 +113,7 @@ __device__ __forceinline__ u32 column_inside(const Box* b, i64 x) { return x >= 
 __device__ __noinline__ void load_piece(const Box* b, u64 to, u64 line, i64 x) {
     const u64 from = line + x * b->bytes;
     const i64 last = x + 16 / b->bytes - 1;
-    const u64 fill = b->nan ? ~0ull >> 65 - 8 * b->bytes : 0;
+    const u64 fill = b->nan ? 0x7ff77ff77ff77ff7 : 0;     // one NaN for every width
     if (line && column_inside(b, x) && column_inside(b, last) && !(from & 7)) {
         *(u64*)to = *(const u64*)from;
         *(u64*)(to + 8) = *(const u64*)(from + 8);
@@ -132,6 +135,9 @@ __device__ __noinline__ void store_piece(const Box* b, const Flight* f, u64 from
     }
 }
 
+// The bytes between a box's rows in shared memory, which its mbarrier does not count.
+__device__ __noinline__ u32 gaps_of(Worker* k, const Flight* f) { return box_of(async_of(k), f)->gaps; }
+
 // All bytes of a box come to shared memory.
 __device__ void load_box(Worker* k, const Flight* f) {
     const Box* b = box_of(async_of(k), f);
@@ -141,7 +147,7 @@ __device__ void load_box(Worker* k, const Flight* f) {
         const u64 line = line_of(b, row);
 #pragma unroll 1
         for (u32 byte = 0; byte < wide; byte += 16)
-            load_piece(b, k->shared + swizzled(k, b, f->at, row * wide + byte), line == ~0ull ? 0 : b->host + line,
+            load_piece(b, k->shared + swizzled(k, b, f->at, row * b->pitch + byte), line == ~0ull ? 0 : b->host + line,
                        b->at[0] + byte / b->bytes);
     }
 }
@@ -157,7 +163,7 @@ __device__ void store_box(Worker* k, const Flight* f) {
         if (line == ~0ull) continue;
 #pragma unroll 1
         for (u32 byte = 0; byte < wide; byte += 16)
-            store_piece(b, f, f->data ? f->data + (swizzled(k, b, f->at, row * wide + byte) - f->at) : 0, b->host + line,
+            store_piece(b, f, f->data ? f->data + (swizzled(k, b, f->at, row * b->pitch + byte) - f->at) : 0, b->host + line,
                         b->at[0] + byte / b->bytes, poison);
     }
 }
@@ -212,11 +218,15 @@ __device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, Worker*
     const u32 many = c->mask_slot != ~0u;
     if (open_map(w, c, lane, map, &box)) return 1;
 #pragma unroll 1
-    for (u32 i = 0; i < MOST_AXES; ++i) box.at[i] = i < c->rank ? (int)operand_of(w, c->at[i], c->at_slot[i], lane) : 0;
+    for (u32 i = 0; i < MOST_AXES; ++i) {
+        box.at[i] = i < c->rank ? (int)operand_of(w, c->at[i], c->at_slot[i], lane) : 0;
+        if (box.at[i] < 0 && c->kind == INTO_GLOBAL) return map_misused(w, c, lane, BEHIND_START, box.at[i]);
+    }
+    if (box.at[0] * box.bytes % PIECE_BYTES) return map_misused(w, c, lane, LOOSE_COLUMN, box.at[0] * box.bytes);
     const u64 window = ((const Launch*)w->launch)->shared_begin + shared;
     if (window & TILE_ALIGNMENT - 1) return map_misused(w, c, lane, LOOSE_TILE, window);
     const u32 bytes = rows_of(&box) * row_bytes(&box);
-    const u64 wrong = outside(shared, bytes, 0, w->shared_bytes);
+    const u64 wrong = outside(shared, bytes + box.gaps, 0, w->shared_bytes);
     if (wrong != ~0ull) return fault(w, OUT_OF_BOUNDS, c->number, lane, wrong);
     if (find_tensor(w, c, lane, &box)) return 1;
 #pragma unroll 1
@@ -225,7 +235,7 @@ __device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, Worker*
         if (!h) return 1;
         Object* o = c->kind == INTO_SHARED ? find_object(w, h, c->number, lane, object, 1) : 0;
         if (c->kind == INTO_SHARED && !o) return 1;
-        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes);
+        Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes + box.gaps);
         f->change = c->change;
         f->element = box.number;
         f->width = box.bytes;

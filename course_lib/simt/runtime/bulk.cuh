@@ -14,6 +14,7 @@ __device__ __noinline__ void move_bytes(u64 to, u64 from, u32 bytes) {
 
 __device__ void load_box(Worker* k, const Flight* f);
 __device__ void store_box(Worker* k, const Flight* f);
+__device__ u32 gaps_of(Worker* k, const Flight* f);
 
 __device__ __noinline__ void fill_bytes(u64 to, u64 value, u32 bytes) {
 #pragma unroll 1
@@ -34,7 +35,7 @@ __device__ __noinline__ void land_load(Worker* k, Flight* f, Object* o) {
     if (k->far) land_from_afar(k, f->at, f->bytes);
     f->over = 1;
     --o->flying;
-    o->bytes -= f->bytes;
+    o->bytes -= f->bytes - (f->boxed ? gaps_of(k, f) : 0);
     settle_object(k, o);
 }
 

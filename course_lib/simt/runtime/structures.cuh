@@ -46,7 +46,7 @@ enum ObjectMisuse { NO_OBJECT = 1, LIVE_OBJECT, CHANGED_OBJECT, BAD_COUNT, BAD_B
 enum Seen { BY_PROXY = 1, RELEASED = 2 };                          // an init: by fence.proxy.async; by fence.mbarrier_init, which does both
 enum FlightKind { INTO_SHARED, INTO_GLOBAL, ARRIVAL, VALUE };      // VALUE: of st.async and red.async
 enum { MAP_BYTES = 128, MAP_ALIGNMENT = 64, TILE_ALIGNMENT = 128, MOST_AXES = 5 };   // of a tensor map; of a box in shared memory
-enum MapMisuse { NO_PLACE = 1, COPIED_MAP, LOOSE_MAP, NO_MAP, OTHER_RANK, OTHER_NUMBERS, NARROW_ROWS, NO_REDUCTION, LOOSE_TILE };
+enum MapMisuse { NO_PLACE = 1, COPIED_MAP, LOOSE_MAP, NO_MAP, OTHER_RANK, OTHER_NUMBERS, LOOSE_COLUMN, BEHIND_START, NO_REDUCTION, LOOSE_TILE };
 enum WarpRole { ISSUED_COPIES = 1, ISSUED_PRODUCTS = 2 };   // bits
 enum Kind { LOAD, STORE, ATOMIC };   // ATOMIC: Access.tag is the operation, items are results, b, c: `count` each
 enum ByRuntime { ALL_BY_RUNTIME = 1, SHARED_BY_RUNTIME = 2 };   // accesses left to memory_access: of a traced warp; for racecheck
@@ -174,6 +174,7 @@ struct Box {                   // a part of a tensor that is on its way; axes th
     u64 extent[5], stride[5];             // of the tensor: elements, and bytes between them
     u32 size[5], step[5];                 // elements of the box, and the distance in the tensor between them
     u32 bytes, number, together, nan;     // of an element; its Number; pieces exchanged among each other; what fills edges
+    u32 pitch, gaps;                      // bytes from row to row in shared memory; those of all rows that are no part of the box
 };
 
 struct BulkWait { u32 number, kind, left, reading; };   // kind: COMMIT or WAIT_GROUP; reading: only until the sources are read

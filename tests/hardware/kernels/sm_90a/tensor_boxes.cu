@@ -1,6 +1,6 @@
 // tensor_boxes.cu -- a box of a tensor as cp.async.bulk.tensor leaves it in shared memory, and back again by a store or a reduction
 //
-// Computes  raw = the first ROOM bytes of shared memory after the load; `out` gets the box, or adds it
+// Computes  raw = the first ROOM bytes of shared memory after the load; `out` gets the box, or adds it, unless a coordinate is negative
 // Idea      one thread does all: what the simulator's documentation calls not measured is seen in `raw` and `out`
 // Launch    grid 1, block 32
 // Shared    ROOM bytes, which begin at a multiple of 1024
@@ -34,7 +34,7 @@ extern "C" __global__ void tensor_boxes(const __grid_constant__ CUtensorMap in, 
             asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
                          : "=r"(done) : "r"(at(&bar)) : "memory");
         *arrived = done;
-        asm volatile(COPY ".bulk.tensor.2d.global.shared::cta" HOW ".bulk_group [%0, {%1, %2}], [%3];"
+        if (x >= 0 && y >= 0) asm volatile(COPY ".bulk.tensor.2d.global.shared::cta" HOW ".bulk_group [%0, {%1, %2}], [%3];"
                      ::"l"(&out), "r"(x), "r"(y), "r"(at(s) + START) : "memory");
         asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
     }
