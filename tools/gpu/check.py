@@ -205,7 +205,7 @@ SECTIONS = {"environment": section_environment, "probe": section_probe, "correct
             "adversarial": section_adversarial, "sanitizer": section_sanitizer, "pipelines": section_pipelines,
             "profile": profile, "kernels": section_kernels, "exercises": section_exercises, "operands": section_operands,
             "time": section_time, "tests": section_tests, "lessons": section_lessons,
-            "warpgroups": section_warpgroups, "pipelines": section_pipelines}
+            "warpgroups": section_warpgroups}
 WITH_FILES = ("profile", "kernels", "exercises", "sanitizer", "warpgroups", "pipelines")      # sections that leave more than a record
 
 
