@@ -21,16 +21,19 @@ const warpOf = (values, states) => Array.from({ length: LANES }, (_, lane) => th
 
 /** What one request asks for: the element of each lane, and the sectors and lines that these lie in, each in rising order. */
 export function request(values, states, name, k) {
-  const { side } = states, where = { A: t => t.row * side + k, B: t => k * side + t.col, C: t => t.row * side + t.col }[name];
+  const { side } = states, where = { A: t => t.row * side + k, B: t => k * side + t.col }[name];
   const elements = warpOf(values, states).map(where);
   const touched = size => [...new Set(elements.map(element => Math.floor(element / size)))].sort((a, b) => a - b);
   return { name, k, elements, sectors: touched(FLOATS.sectors), lines: touched(FLOATS.lines) };
 }
 
-/** A request by its number: to A and B in turn for each k, and at the end the one that stores C. */
-export function numbered(values, states, number) {
-  const { side } = states, k = Math.floor(number / 2);
-  return k < side ? request(values, states, "AB"[number % 2], k) : request(values, states, "C", 0);
+/** A load request by its number: to A and B in turn for each k. */
+export const numbered = (values, states, number) => request(values, states, "AB"[number % 2], Math.floor(number / 2));
+
+/** What both requests of a step touch: of A, of B, and together. */
+export function perStep(values, states) {
+  const [A, B] = [0, 1].map(number => numbered(values, states, number)[states.unit].length);
+  return { A, B, sum: A + B };
 }
 
 /** What the warp has loaded when so many requests are done. */
@@ -45,34 +48,37 @@ export function loaded(values, states, requests) {
   return found;
 }
 
+const NAMES = { naive: "col from x", swapped: "row from x" };
+const otherOf = values => ({ ...values, kernel: values.kernel === "naive" ? "swapped" : "naive" });
+const summed = ({ A, B, sum }) => `${A} + ${B} = ${sum}`;
 const same = (a, b) => a.kernel === b.kernel && a.block === b.block;
 const paceOf = step => (step < 1 ? 4.4 : step < 2 ? 2.2 : 0.16);          // from k = 2 on every step looks the same
 
 export function sceneOf(values, states) {
-  const steps = states.side + 1, [a, b] = [0, 1].map(number => numbered(values, states, number)), unit = states.unit;
-  return { states, values, steps, keeps: before => before && same(before.values, values), seconds: step => (step >= steps - 1 ? 1.5 : paceOf(step)),
-    unit, answer: a[unit].length + b[unit].length };
+  return { states, values, steps: states.side, keeps: before => before && same(before.values, values), seconds: paceOf,
+    unit: states.unit, answer: perStep(values, states).sum };
 }
 
-/** Which request is on show at a moment, and how much of it is done: two in a step, A's and then B's; in the last one the store. Before the first one it is -1. */
-export function moment(at, { side }) {
-  const passed = Math.min(2 * at, side + at), number = Math.ceil(passed - EPS) - 1;
-  return { number, done: number < 0 ? 0 : clamp(passed - number) };
+/** Which request is on show at a moment, and how much of it is done: two in a step, A's and then B's. Before the first one it is -1. */
+export function moment(at) {
+  const number = Math.ceil(2 * at - EPS) - 1;
+  return { number, done: number < 0 ? 0 : clamp(2 * at - number) };
 }
+const ended = (at, { side }) => at >= side - EPS;
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
 const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narrow ? 30 : 54), height / (narrow ? 46 : 25));     // a small projector
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = textOf(view), { side } = scene.states;
-  const gap = Math.round(1.6 * text), left = Math.round(1.3 * text), top = Math.round(0.4 * text), low = 25 * text;
+  const gap = Math.round(1.6 * text), left = Math.round(1.3 * text), top = Math.round(0.4 * text), low = 26.4 * text;
   const cell = Math.min(((narrow ? width : 0.46 * width) - left - gap - 0.6 * text) / (2 * side), ((narrow ? height - low : height) - top - gap - 0.6 * text) / (2 * side));
   const B = { x: left + side * cell + gap, y: top }, A = { x: left, y: top + side * cell + gap }, C = { x: B.x, y: A.y };
   const square = C.y + side * cell + 0.4 * text, wide = C.x + side * cell;
   const panel = narrow ? { x: 0.5 * text, y: square + 0.6 * text, w: width - text, h: height - square - text } : { x: wide + 2.4 * text, y: top, w: width - wide - 3 * text, h: height - top - 0.4 * text };
-  const arrows = clamp((panel.h - 16.4 * text) / 2, 2 * text, 7.5 * text);
+  const arrows = clamp((panel.h - 17.8 * text) / 2, 2 * text, 7.5 * text);
   const above = { y: panel.y + 1.8 * text, h: 1.9 * text }, lanes = { y: above.y + above.h + arrows, h: 1.6 * text };
   const below = { y: lanes.y + lanes.h + arrows, h: above.h }, counters = { y: below.y + below.h + 2.4 * text };
-  return { text, cell, A, B, C, corner: { x: left, y: top, w: side * cell }, panel, above, lanes, below, counters, low: counters.y + 3.4 * text };
+  return { text, cell, A, B, C, corner: { x: left, y: top, w: side * cell }, panel, above, lanes, below, counters, low: counters.y + 4.8 * text };
 }
 const box = ({ x, y }, cell, row, column, long = 1) => ({ x: x + column * cell, y: y + row * cell, w: long * cell, h: cell });
 const middle = ({ x, y, w, h }) => [x + w / 2, y + h / 2];
@@ -172,7 +178,7 @@ function drawNeeded(pen, view, where, { row, col }) {
 /** Numbers on their way from A or B to the elements of C whose threads want them. */
 function drawMoving(pen, view, where, asked, done) {
   const { side } = view.scene.states, t = clamp((done - 0.5) / 0.5), mark = Math.max(2.4, 0.7 * where.cell);
-  if (asked.name === "C" || t <= 0 || t >= 1) return;
+  if (t <= 0 || t >= 1) return;
   asked.elements.forEach((element, lane) => {
     const [from, to] = [elementBox(where, side, asked.name, element), box(where.C, where.cell, view.lanes[lane].row, view.lanes[lane].col)].map(middle);
     fill(pen, { x: lerp(from[0], to[0], ease(t)) - mark / 2, y: lerp(from[1], to[1], ease(t)) - mark / 2, w: mark, h: mark }, view.hues[asked.name], 0.85);
@@ -195,10 +201,18 @@ function drawCard(pen, view, where, thread) {
   write(pen, view, `computes C[${thread.row}][${thread.col}]`, x + 1.5 * text, y + 6.1 * step, { size, weight: 600, most: w - 1.5 * text });
 }
 
+/** Along which side of C x counts, and along which y. */
+function drawAxes(pen, view, { C, text }) {
+  const [across, down] = view.chosen.kernel === "swapped" ? "yx" : "xy";
+  write(pen, view, `${across} →`, C.x, C.y - 0.45 * text, { weight: 600 });
+  write(pen, view, down, C.x - 0.4 * text, C.y + 0.9 * text, { weight: 600, align: "right" });
+  write(pen, view, "↓", C.x - 0.4 * text, C.y + 2.1 * text, { weight: 600, align: "right" });
+}
+
 /** One request in the panel: 32 lanes, an arrow from each to its number, and the sectors that hold these numbers. */
 function drawRequest(pen, view, where, asked, row, up, done, faint) {
   const { unit, states } = view.scene, size = FLOATS[unit], pieces = asked[unit], { lanes, panel } = where, colour = view.hues[asked.name];
-  const beside = asked.name === "C" ? [asked] : [..."AB"].map(name => request(view.chosen, states, name, asked.k));
+  const beside = [..."AB"].map(name => request(view.chosen, states, name, asked.k));
   const shapes = pieceBoxes(where, pieces, row, pieceWide(where, beside, unit));
   const slot = panel.w / LANES, grown = clamp(done / 0.5), seen = clamp((done - 0.35) / 0.3), alpha = faint ? 0.3 : 0.75;
   asked.elements.forEach((element, lane) => {
@@ -227,16 +241,16 @@ function drawPanel(pen, view, where) {
   const { text, scene, now } = view, { panel, lanes } = where, { unit } = scene, slot = panel.w / LANES, { states } = scene;
   const on = now.number < 0 ? [] : [[now.number, now.done], ...(now.number % 2 === 1 ? [[now.number - 1, 1]] : [])];
   const shown = Object.fromEntries(on.map(([number, done]) => [numbered(view.chosen, states, number).name, { asked: numbered(view.chosen, states, number), done }]));
-  const k = now.number < 0 ? "k" : Math.min(Math.floor(now.number / 2), states.side - 1), last = Boolean(shown.C), what = { A: `A[row][${k}]`, B: `B[${k}][col]`, C: "C[row][col]" };
+  const k = now.number < 0 ? "k" : Math.floor(now.number / 2), what = { A: `A[row][${k}]`, B: `B[${k}][col]` };
   const label = (name, y) => {
-    const verb = name === "C" ? "Store" : "Load", wide = write(pen, view, `${verb} request to ${name}`, panel.x, y, { weight: 700, colour: view.hues[name] });
-    const room = panel.w - wide - 7 * text, words = [`: each lane ${name === "C" ? "stores" : "asks for"} ${what[name]}`, `: ${what[name]}`].find(some => 0.52 * text * some.length < room) ?? "";
+    const wide = write(pen, view, `Load request to ${name}`, panel.x, y, { weight: 700, colour: view.hues[name] });
+    const room = panel.w - wide - 7 * text, words = [`: each lane asks for ${what[name]}`, `: ${what[name]}`].find(some => 0.52 * text * some.length < room) ?? "";
     write(pen, view, words, panel.x + wide, y);
     const found = shown[name];
     if (found && found.done > 0.6) write(pen, view, plural(found.asked[unit].length, UNITS[unit]), panel.x + panel.w, y, { weight: 700, align: "right", size: 1.25 });
   };
-  label(last ? "C" : "A", where.above.y - 0.6 * text);
-  if (!last) label("B", where.below.y + where.below.h + 1.2 * text);
+  label("A", where.above.y - 0.6 * text);
+  label("B", where.below.y + where.below.h + 1.2 * text);
   for (const [name, { asked, done }] of Object.entries(shown)) drawRequest(pen, view, where, asked, name === "B" ? where.below : where.above, name !== "B", done, name === "A" && shown.B);
   const every = slot >= 1.2 * text ? 1 : [4, 8].find(n => n * slot >= 2 * text) ?? 31, order = [...Array(LANES).keys()].sort((a, b) => (a === view.chosen.lane) - (b === view.chosen.lane));
   for (const lane of order) {                                             // the watched one last: a number makes a narrow cell wider
@@ -250,8 +264,15 @@ function drawPanel(pen, view, where) {
   drawCounters(pen, view, where);
 }
 
+/** The counter, and at the end what the picture is about: the sum of one step, and beside it the other kernel's, where the reader may see that. */
 function drawCounters(pen, view, where) {
   const { text, scene, now } = view, { panel, counters } = where, served = now.number + (now.done > 0.6 ? 1 : 0), found = loaded(view.chosen, scene.states, served), y = counters.y + 2.6 * text;
+  if (ended(view.at, scene.states)) {
+    const wide = write(pen, view, summed(perStep(view.chosen, scene.states)), panel.x, y, { size: 2.6, weight: 700 });
+    write(pen, view, ` ${UNITS[scene.unit]}s per step`, panel.x + wide, y, { weight: 600, most: panel.w - wide });
+    if (scene.states.both) write(pen, view, `${NAMES[otherOf(view.chosen).kernel]}: ${summed(perStep(otherOf(view.chosen), scene.states))}`, panel.x, y + 1.7 * text, { size: 1.25, weight: 600 });
+    return;
+  }
   const wide = write(pen, view, `${found[scene.unit]}`, panel.x, y, { size: 2.6, weight: 700 });
   const said = write(pen, view, ` ${UNITS[scene.unit]}s loaded`, panel.x + wide, y, { weight: 600 });
   write(pen, view, ` in ${plural(found.requests, "request")}`, panel.x + wide + said, y);
@@ -259,7 +280,7 @@ function drawCounters(pen, view, where) {
 
 function draw(pen, view) {
   const where = layout(view), hues = HUES[view.dark ? "dark" : "light"], chosen = { ...view.values, ...view.hover?.pick }, { states } = view.scene;
-  const more = { ...view, text: where.text, hues, now: moment(view.at, states), chosen, lanes: warpOf(chosen, states) }, { now } = more, thread = more.lanes[chosen.lane];
+  const more = { ...view, text: where.text, hues, now: moment(view.at), chosen, lanes: warpOf(chosen, states) }, { now } = more, thread = more.lanes[chosen.lane];
   for (const name of "AB") drawGrid(pen, more, where, name);
   drawC(pen, more, where);
   const shown = now.number < 0 ? [] : now.number % 2 === 1 ? [now.number - 1, now.number] : [now.number];
@@ -269,6 +290,7 @@ function draw(pen, view) {
   watched(pen, more, box(where.C, where.cell, thread.row, thread.col));
   write(pen, more, "A", where.A.x, where.A.y - 0.4 * where.text, { weight: 700, size: 1.1 });
   write(pen, more, "B", where.B.x - 0.4 * where.text, where.B.y + 0.9 * where.text, { weight: 700, align: "right", size: 1.1 });
+  drawAxes(pen, more, where);
   write(pen, more, "C", where.C.x - 0.4 * where.text, where.C.y + states.side * where.cell, { weight: 700, align: "right", size: 1.1 });
   drawCard(pen, more, where, thread);
   drawPanel(pen, more, where);
@@ -277,7 +299,6 @@ function draw(pen, view) {
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
 const listed = numbers => (numbers.length === 1 ? `${numbers[0]}` : `${numbers[0]} to ${numbers.at(-1)}`);
 const spanOf = (lanes, key, one) => { const found = [...new Set(lanes.map(t => t[key]))].sort((a, b) => a - b); return `${one}${found.length > 1 ? "s" : ""} ${listed(found)}`; };
-const whoIs = ({ scene, values }) => { const t = threadOf(values, scene.states, values.warp, 0); return `Warp ${t.warp} of block (${t.blockX}, ${t.blockY})`; };
 
 const LANES_ASK = { A: ["column", "row", "row"], B: ["row", "col", "column"] };
 function asks(view, asked) {
@@ -285,25 +306,31 @@ function asks(view, asked) {
   return `${asked.name}: ${along} ${asked.k}, ${spanOf(warpOf(view.values, states), key, one)}, ${numbers} in ${plural(asked[unit].length, UNITS[unit])}.`;
 }
 
+/** The sum of one step in words, and where the reader may see it the other kernel's. */
+function concludes(values, states) {
+  const { A, B, sum } = perStep(values, states), unit = UNITS[states.unit], other = otherOf(values);
+  const said = `${plural(A, unit)} of A + ${B} of B = ${plural(sum, unit)} per step.`;
+  return states.both ? `${NAMES[values.kernel]}: ${said} ${NAMES[other.kernel]} in the same blocks: ${summed(perStep(other, states))}.` : said;
+}
+
 export function says(view) {
-  const { scene, values } = view, { states, unit } = scene, { number } = moment(view.at, states), lanes = warpOf(values, states);
-  if (number < 0) return `${whoIs(view)} computes ${spanOf(lanes, "row", "row")} and ${spanOf(lanes, "col", "column")} of C, one element per lane. How many ${unit} do its two load requests touch in each step? Predict, then play.`;
+  const { scene, values } = view, { states, unit } = scene, { number } = moment(view.at);
+  if (number < 0) return `Click on an element of C: its thread needs the framed row of A and column of B. The 32 green threads load together. How many boxes in A and B, the ${unit}, do they touch in each step? Predict, then play.`;
   const asked = numbered(values, states, number);
+  if (ended(view.at, states)) return `${concludes(values, states)} In ${states.side} steps, ${2 * states.side} load requests touched ${loaded(values, states, 2 * states.side)[unit]} ${unit}.`;
   if (asked.name === "A") return `k = ${asked.k}. The lanes ask for ${asks(view, asked)}`;
-  if (asked.name === "B") return `k = ${asked.k}. The lanes ask for ${asks(view, numbered(values, states, number - 1))} Then for ${asks(view, asked)} Each lane multiplies and adds.`;
-  const all = loaded(values, states, 2 * states.side);
-  return `The warp stores its 32 elements of C: ${plural(asked[unit].length, UNITS[unit])}. Before, it made ${all.requests} load requests, which touched ${all[unit]} ${unit}: ${scene.answer} per step, ${all[unit] / all.requests} per request.`;
+  return `k = ${asked.k}. The lanes ask for ${asks(view, numbered(values, states, number - 1))} Then for ${asks(view, asked)} Each lane multiplies and adds.`;
 }
 
 function when(view) {
-  const { states, steps } = view.scene, { number } = moment(view.at, states), k = Math.floor(number / 2);
+  const { steps } = view.scene, { number } = moment(view.at), k = Math.floor(number / 2);
   if (number < 0) return "before the first step";
-  return k < states.side ? `step ${k + 1} of ${steps}: k = ${k}` : `step ${steps} of ${steps}: store`;
+  return `step ${k + 1} of ${steps}: k = ${k}`;
 }
 
 function describes(view) {
-  const { scene, values } = view, t = threadOf(values, scene.states, values.warp, values.lane), found = loaded(values, scene.states, moment(view.at, scene.states).number + 1);
-  return `${says(view)} Watched: thread (${t.tx}, ${t.ty}) of block (${t.blockX}, ${t.blockY}), lane ${t.lane}, which computes C[${t.row}][${t.col}]. So far ${found[scene.unit]} ${scene.unit} in ${found.requests} requests.`;
+  const { scene, values } = view, lanes = warpOf(values, scene.states), t = lanes[values.lane], found = loaded(values, scene.states, moment(view.at).number + 1);
+  return `${says(view)} Watched: thread (${t.tx}, ${t.ty}) of block (${t.blockX}, ${t.blockY}), lane ${t.lane}, which computes C[${t.row}][${t.col}]. Its warp computes ${spanOf(lanes, "row", "row")} and ${spanOf(lanes, "col", "column")} of C. So far ${found[scene.unit]} ${scene.unit} in ${found.requests} requests.`;
 }
 
 /** The warp and the lane that compute an element of C. */
@@ -334,7 +361,7 @@ export const picture = {
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
   height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.47 * width, 340, 430)),
   controls: states => [
-    ...(states.both ? [{ kind: "choice", key: "kernel", label: "Kernel", options: [["naive", "col from x"], ["swapped", "row from x"]] }] : []),
+    ...(states.both ? [{ kind: "choice", key: "kernel", label: "Kernel", options: Object.entries(NAMES) }] : []),
     { kind: "range", key: "warp", label: "Warp", name: "Warp that is watched", min: 0, max: states.side ** 2 / LANES - 1,
       says: values => { const t = threadOf(values, states, values.warp, 0); return `${t.warp} of block (${t.blockX}, ${t.blockY})`; } },
     { kind: "choice", key: "block", label: "Block", options: states.blocks.map(size => [size, size]) },

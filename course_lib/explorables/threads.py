@@ -37,7 +37,7 @@ class Threads(Explorable):
 
 
 def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 18, lane: int = 19, unit: str = "sectors") -> Threads:
-    """Play a warp of `sgemm_naive` or `sgemm_swapped` as it loads, multiplies and stores.
+    """Play a warp of `sgemm_naive` or `sgemm_swapped` as it loads and multiplies.
 
     Parameters
     ----------

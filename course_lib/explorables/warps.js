@@ -4,11 +4,10 @@ import { clamp, explorable, plural } from "./stage.js";
 
 const SIDES = ["left", "right"], NAMES = { left: "Left", right: "Right" };
 const LETTERS = { L: "issues a load", M: "issues a multiply-add", q: "queues for shared memory", w: "waits for its words", r: "ready, but another warp issues" };
-const HUES = { light: { L: "#0072b2", M: "#f0a000", waits: "#c4c4c4", other: "#a6d3ee" }, dark: { L: "#56b4e9", M: "#ffd24d", waits: "#5a5a5a", other: "#1f567a" } };
-const EPS = 1e-6, THIN = 0.34;            // who waits is thin, who issues is tall: readable without colour
-const issues = letter => letter === "L" || letter === "M";
-/** A row of letters as they are drawn: why a warp waits is said under the pointer, and drawn alike. */
-const drawn = line => pieces(line.replace(/[qwr]/g, "w")).map(([letter, ...cycles]) => [issues(letter) ? letter : "waits", ...cycles]);
+const LEGEND = { M: "issues a multiply-add", L: "issues a load", other: "load of another scheduler", q: LETTERS.q, w: LETTERS.w, r: "ready, another warp issues" };
+const HUES = { light: { L: "#0072b2", M: "#f0a000", q: "#aa3377", w: "#7a7a7a", r: "#00805d", other: "#a6d3ee" },
+  dark: { L: "#56b4e9", M: "#ffd24d", q: "#f08cc4", w: "#a8a8a8", r: "#3fd6a4", other: "#1f567a" } };
+const EPS = 1e-6;
 
 const wanted = (values, side) => ({ outputs: values[`${side}Side`], warps: values[`${side}Warps`] });
 /** How many warps run on a side: those that are wanted, or as many as the registers allow. */
@@ -42,7 +41,7 @@ export function sceneOf(values, states) {
     const { outputs, warps } = wanted(values, side), runs = running(values, states, side), seen = states.at[`${outputs}|${runs}`];
     const adds = [...seen.shared].map((_, i) => (seen.warps.some(line => line[i] === "M") ? "M" : " ")).join("");
     const shared = seen.shared.replace(/0/g, "o").replace(/[1-3]/g, "x");                  // its own loads, and those of the other three
-    return [side, { outputs, wanted: warps, runs, fits: states.fits[outputs], seen, lines: seen.warps.map(drawn), adds, shared }];
+    return [side, { outputs, wanted: warps, runs, fits: states.fits[outputs], seen, lines: seen.warps.map(pieces), adds, shared }];
   }));
   const same = before => before?.sides.left.seen === sides.left.seen;      // the prediction is for the left side as it was when it was made
   return { states, sides, steps: states.cycles, rest: states.cycles, keeps: same, seconds: step => (step < 8 ? 0.35 : 0.07), answer: counted(sides.left.seen, states.cycles).adds };
@@ -51,8 +50,8 @@ export function sceneOf(values, states) {
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 27 : 54), height / (narrow ? 52 : 26));
-  const top = (narrow ? 2.8 : 1.6) * text, gap = 2.2 * text, high = (height - top - (narrow ? text : 0)) / (narrow ? 2 : 1) - 2, wide = narrow ? width : (width - gap) / 2;
-  const label = (narrow ? 5.2 : 7.5) * text, head = 4.1 * text, strip = 1.25 * text;
+  const top = (narrow ? 4 : 2.8) * text, gap = 2.2 * text, high = (height - top - (narrow ? text : 0)) / (narrow ? 2 : 1) - 2, wide = narrow ? width : (width - gap) / 2;
+  const label = (narrow ? 5.2 : 7.5) * text, head = 4.3 * text, strip = 1.25 * text;
   const panels = SIDES.map((side, i) => {
     const x = narrow ? 0 : i * (wide + gap), y = top + (narrow ? i * (high + text) : 0);
     const cell = (wide - label - 2) / scene.steps, slot = (high - head - 2 * strip - 1.1 * text) / scene.states.most;
@@ -84,58 +83,66 @@ function drawHead(pen, view, where, side) {
   const { text, at } = view, now = counted(side.seen, Math.floor(at + EPS)), { x, y, wide } = where;
   const name = write(pen, view, `${NAMES[where.side]}: `, x, y + 1.1 * text, { size: 1.1, weight: 700 });
   write(pen, view, `${plural(side.runs, "warp")}, ${outputsOf(side.outputs)} per thread`, x + name, y + 1.1 * text, { size: 1.1, most: wide - name });
-  const number = write(pen, view, now.adds, x, y + 3.3 * text, { size: 2.4, weight: 700 });
-  write(pen, view, ` ${now.adds === 1 ? "multiply-add" : "multiply-adds"} started in ${plural(Math.floor(at + EPS), "cycle")}`, x + number + 0.3 * text, y + 3.3 * text, { weight: 600, most: wide - number - text });
+  const number = write(pen, view, now.adds, x, y + 3.5 * text, { size: 2.4, weight: 700 });
+  write(pen, view, ` ${now.adds === 1 ? "multiply-add" : "multiply-adds"} started in ${plural(Math.floor(at + EPS), "cycle")}`, x + number + 0.3 * text, y + 3.5 * text, { weight: 600, most: wide - number - text });
+}
+
+/** What a warp does, readable without colour: it issues (tall), queues (stripes), waits for words (a line), is ready (hollow). */
+function drawPiece(pen, view, letter, x, y, w, h) {
+  pen.fillStyle = pen.strokeStyle = view.hues[letter];
+  pen.lineWidth = 1.5;
+  const inset = Math.min(1.5, 0.12 * h), thin = 0.22 * h;
+  if (letter === "q") stripes(pen, { x, y: y + thin, w, h: h - 2 * thin }, 0.42 * view.text);
+  else if (letter === "w") pen.fillRect(x, y + 0.42 * h, w, 0.16 * h);
+  else if (letter === "r") pen.strokeRect(x + 0.75, y + thin, Math.max(w - 1.5, 0.1), h - 2 * thin);
+  else pen.fillRect(x, y + inset, w, h - 2 * inset);
+}
+function stripes(pen, { x, y, w, h }, step) {
+  pen.save();
+  pen.beginPath();
+  pen.rect(x, y, w, h);
+  pen.clip();
+  pen.beginPath();
+  for (let i = Math.floor((x - h) / step) * step; i < x + w; i += step) { pen.moveTo(i, y + h); pen.lineTo(i + h, y); }
+  pen.stroke();
+  pen.restore();
 }
 
 /** Before the first cycle: what a warp does for one k, if it has the multiprocessor to itself. */
 function drawAlone(pen, view, where, side) {
   const { text } = view, { rows, cell } = where, loads = 2 * side.outputs, { latency } = view.scene.states, y = rows.y + 2.4 * text;
-  const parts = [["L", loads], ["waits", latency - 1], ["M", side.outputs ** 2]];
+  const parts = [["L", loads], ["w", latency - 1], ["M", side.outputs ** 2]];
   write(pen, view, "one warp, for one k, if it were alone:", rows.x + 0.6 * text, y - 0.7 * text, { most: rows.w - text });
   let from = rows.x + 0.6 * text;
   for (const [letter, cycles] of parts) {
-    const thin = issues(letter) ? 0 : THIN * 1.3 * text;
-    pen.fillStyle = view.hues[letter];
-    pen.fillRect(from, y + thin, cycles * cell, 1.3 * text - 2 * thin);
+    drawPiece(pen, view, letter, from, y, cycles * cell, 1.3 * text);
     from += cycles * cell;
   }
 }
 
 /** One row per warp that a scheduler can hold: what it did until now, or why there is none. */
 function drawRows(pen, view, where, side) {
-  const { text, at } = view, { rows, slot, cell, x } = where, inset = Math.min(1.5, 0.12 * slot), every = slot < 0.92 * text ? 2 : 1;
+  const { text, at } = view, { rows, slot, cell, x } = where, every = slot < 0.92 * text ? 2 : 1;
   for (let i = 0; i < view.scene.states.most; ++i) {
     const y = rows.y + i * slot, line = side.lines[i];
     if (line && at > 0 && i % every === 0) write(pen, view, `warp ${i}`, x + where.label - 0.5 * text, y + slot / 2 + 0.32 * text, { size: 0.96, align: "right" });
     for (const [letter, from, to] of line ?? []) {
       const end = Math.min(to, at);
       if (end <= from) break;
-      pen.fillStyle = view.hues[letter];
-      const thin = issues(letter) ? inset : THIN * slot;
-      pen.fillRect(rows.x + from * cell, y + thin, (end - from) * cell, slot - 2 * thin);
+      drawPiece(pen, view, letter, rows.x + from * cell, y, (end - from) * cell, slot);
     }
   }
   const full = { ...rows, h: (at > 0 ? side.runs : side.fits) * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
   box(pen, view, full);
   if (at <= 0) drawAlone(pen, view, where, side);
   if (side.fits < view.scene.states.most) {
-    hatch(pen, view, no);
+    pen.strokeStyle = view.ink;
+    pen.lineWidth = 1;
+    pen.globalAlpha = 0.3;
+    stripes(pen, no, 0.8 * text);
+    pen.globalAlpha = 1;
     note(pen, view, "no registers left for more warps", no.x + no.w / 2, no.y + no.h / 2 + 0.35 * text);
   }
-}
-function hatch(pen, view, { x, y, w, h }) {
-  pen.save();
-  pen.beginPath();
-  pen.rect(x, y, w, h);
-  pen.clip();
-  pen.globalAlpha = 0.3;
-  pen.strokeStyle = view.ink;
-  pen.lineWidth = 1;
-  pen.beginPath();
-  for (let i = x - h; i < x + w; i += 0.8 * view.text) { pen.moveTo(i, y + h); pen.lineTo(i + h, y); }
-  pen.stroke();
-  pen.restore();
 }
 function note(pen, view, words, x, y) {
   pen.font = `600 ${view.text}px ${view.fontFamily}`;
@@ -164,13 +171,11 @@ function drawStrips(pen, view, where, side) {
 }
 
 function drawLegend(pen, view) {
-  const { text, narrow, width } = view, items = [["M", "multiply-add"], ["L", "load"], ["waits", "a warp that waits"], ["other", "load of another scheduler"]];
-  const many = narrow ? 2 : 4, step = width / many;
-  items.forEach(([hue, words], i) => {
-    const x = (i % many) * step, top = Math.floor(i / many) * 1.15 * text, thin = hue === "waits" ? THIN * 0.9 * text : 0;
-    pen.fillStyle = view.hues[hue];
-    pen.fillRect(x, top + thin, 1.1 * text, 0.9 * text - 2 * thin);
-    write(pen, view, words, x + 1.5 * text, top + 0.82 * text, { size: 0.96, most: step - 2 * text });
+  const { text, narrow, width } = view, items = narrow ? ["M", "q", "L", "w", "other", "r"] : ["M", "L", "other", "q", "w", "r"], many = narrow ? 2 : 3, step = width / many;
+  items.forEach((letter, i) => {
+    const x = (i % many) * step, top = Math.floor(i / many) * 1.2 * text;
+    drawPiece(pen, view, letter, x, top, 2 * text, text);
+    write(pen, view, LEGEND[letter], x + 2.4 * text, top + 0.86 * text, { size: 0.96, most: step - 2.8 * text });
   });
 }
 
@@ -236,7 +241,7 @@ export const picture = {
   title: "Two schedulers, their warps and what they wait for",
   ask: { label: "Your prediction", unit: "on the left" },
   order: ["says", "player", "picture", "controls"],
-  height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 33 * text) : clamp(0.34 * width, 390, 440)),
+  height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 34.5 * text) : clamp(0.34 * width, 405, 440)),
   controls: states => SIDES.flatMap(side => [choiceOf(side), rangeOf(side, states)]),
   scene: sceneOf, takes, draw, says, when, describes, hit,
 };

@@ -72,6 +72,16 @@ def test_every_control_by_mouse_and_by_key(opened):
     assert started(shown) == (128, at(4, 1).multiply_adds)
 
 
+def test_the_legend_has_all_three_kinds_of_waiting(opened):
+    shown = opened()
+    shown.press("End")
+    shown.says(LAST)
+    words = {text["words"] for text in shown.written()}
+    assert {"queues for shared memory", "waits for its words", "ready, another warp issues"} <= words
+    kinds = {letter for side, warps in ((1, 16), (8, 4)) for line in at(side, warps).warps for letter in line}
+    assert kinds == set("LMqwr"), "and all of them are there to be seen"
+
+
 def test_the_pointer_tells_what_a_warp_does(opened):
     shown = opened()
     shown.press("End")

@@ -15,7 +15,6 @@ from course_lib.run.traces import array_of, elements, owners, requests, touched_
 PICTURE = who_computes
 POSITIONS = list(itertools.product(KERNELS, BLOCKS))
 WARPS = SIDE * SIDE // 32
-REQUESTS = 2 * SIDE + 1
 LINE = 128
 # (sectors, lines) of the two load requests of one step, added up; lesson 03 works them out.
 PER_STEP = {("naive", "32 × 8"): (5, 2), ("naive", "16 × 16"): (4, 3), ("naive", "8 × 32"): (5, 5),
@@ -36,7 +35,7 @@ def states(unit="sectors"):
 
 
 EVERY = """(m, {states, values}) => [...Array(states.side ** 2 / 32).keys()].map(warp => {
-    const chosen = { ...values, warp }, all = 2 * states.side + 1;
+    const chosen = { ...values, warp }, all = 2 * states.side;
     return { threads: [...Array(32).keys()].map(lane => m.threadOf(chosen, states, warp, lane)),
         asked: [...Array(all).keys()].map(number => m.numbered(chosen, states, number)),
         loaded: [...Array(all + 1).keys()].map(number => m.loaded(chosen, states, number)) };
@@ -56,9 +55,9 @@ def test_every_thread_every_request_and_every_counter_is_the_simulators(page, po
                 thread["blockX"], thread["blockY"], thread["warp"], lane)
             assert thread["ty"] * bx + thread["tx"] == 32 * thread["warp"] + lane
         mine = {"block": (first["blockX"], first["blockY"], 0), "warp": first["warp"]}
-        A, B, C = (requests(result, array=name, load=name != "C", **mine) for name in "ABC")
-        records = [*itertools.chain.from_iterable(zip(A, B, strict=True)), *C]           # in each step one of A and one of B
-        assert len(records) == REQUESTS
+        A, B = (requests(result, array=name, load=True, **mine) for name in "AB")
+        records = [*itertools.chain.from_iterable(zip(A, B, strict=True))]               # in each step one of A and one of B
+        assert len(records) == 2 * SIDE
         sectors = lines = 0
         for number, (record, asked) in enumerate(zip(records, found["asked"], strict=True)):
             base = array_of(result, asked["name"]).address
@@ -100,21 +99,25 @@ SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_words_ask_first_and_answer_last(page, kernel, unit):
+    """Both pictures end on the sum of one step: the first one on its kernel's alone, the second on both."""
     values = {"kernel": kernel, "block": "16 × 16", "warp": 1, "lane": 0}
     said = evaluate(page, SAYS, {"states": states(unit), "values": values})
     expected = PER_STEP[kernel, "16 × 16"][UNITS.index(unit)]
-    assert said[0].endswith(f"How many {unit} do its two load requests touch in each step? Predict, then play.")
+    assert said[0].endswith(f"How many boxes in A and B, the {unit}, do they touch in each step? Predict, then play.")
     assert f"{expected}" not in said[0].split("How many")[1]
-    assert "rows 2 to 3 and columns 0 to 15" in said[0] or "rows 0 to 15 and columns 2 to 3" in said[0]
-    assert f"touched {32 * expected} {unit}: {expected} per step, {expected / 2:g} per request." in said[-1]
-    assert [words.split(".")[0] for words in said[1:-1]] == [f"k = {k}" for k in range(SIDE)]
+    assert f" = {expected} {unit} per step." in said[-1]
+    assert said[-1].endswith(f"In 32 steps, 64 load requests touched {32 * expected} {unit}.")
+    assert "from x" not in said[-1], "the first picture does not tell the second one's answer"
+    both = evaluate(page, SAYS, {"states": who_computes("swapped", unit=unit).states, "values": values})[-1]
+    assert all(f"= {PER_STEP[name, '16 × 16'][UNITS.index(unit)]}" in both for name in KERNELS)
+    assert [words.split(".")[0] for words in said[1:-1]] == [f"k = {k}" for k in range(SIDE - 1)]
     assert all("for A: column" in words and "for B: row" in words for words in said[1:-1]), "a step is one k: both requests"
 
 
 def test_a_step_plays_both_requests_of_a_k(page):
     function = "(m, {states, ats}) => ats.map(at => m.moment(at, states)).map(({ number, done }) => [number, done])"
-    found = evaluate(page, function, {"states": states(), "ats": [0, 0.25, 0.5, 0.75, 1, SIDE, SIDE + 0.5, SIDE + 1]})
-    assert found == [[-1, 0], [0, 0.5], [0, 1], [1, 0.5], [1, 1], [2 * SIDE - 1, 1], [2 * SIDE, 0.5], [2 * SIDE, 1]]
+    found = evaluate(page, function, {"states": states(), "ats": [0, 0.25, 0.5, 0.75, 1, SIDE - 0.5, SIDE]})
+    assert found == [[-1, 0], [0, 0.5], [0, 1], [1, 0.5], [1, 1], [2 * SIDE - 2, 1], [2 * SIDE - 1, 1]]
 
 
 def test_the_first_picture_has_no_control_that_tells_what_the_second_asks(page):

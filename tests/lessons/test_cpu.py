@@ -184,8 +184,8 @@ def test_the_fastest_program_and_the_library_beside_ikj():
     conditions, = recorded.recording().find(what="conditions")
     assert conditions["kernels"] == "Haswell", "its own choice"
     peak = recorded.peak()
-    said(f"in {1e3 * ikj:.0f} ms on one core of an AMD EPYC", f"An optional section goes on to {1e3 * packed['median_s']:.1f} ms",
-         f"need {1e3 * median('six_loops', 1040, crowding.BEST):.1f} ms on the same core",
+    said(f"in {1e3 * ikj:.0f} ms on one core of an AMD EPYC",
+         f"six loops need {1e3 * median('six_loops', 1040, crowding.BEST):.1f} ms for the same multiply-adds on the same core",
          f"takes {1e3 * library['Haswell']:.1f} ms as it comes, and {1e3 * library['SkylakeX']:.2f} ms when it is told",
          f"the fastest arithmetic that we measured on this core, {peak.gflops:.0f} GFLOP/s",
          f"`gemm_packed` reaches {recorded.gflops(packed):.0f} of these {peak.gflops:.0f} GFLOP/s",
@@ -258,7 +258,7 @@ def test_longer_rows_give_the_blocks_their_time():
 
 def test_the_first_bars_have_the_lines_of_the_model_in_which_they_lie_anywhere():
     (_, plain, slow), (_, blocks, same) = crowding.found_at(crowding.ANYWHERE, 1024)
-    said(f"For 1024 × 1024 and 48 KiB, the first cache of the AMD EPYC, the same model says {plain / blocks:.2f} times fewer")
+    said(f"For 1024 × 1024 matrices and 48 KiB, the first cache of the AMD EPYC, the same model says {plain / blocks:.2f} times fewer")
     assert round(slow / same, 2) == cpu.gain()
     assert cpu.lines_and_time().alt.endswith(f"ikj {plain:.4f} and {1e3 * slow:.1f} ms, 16 × 16 {blocks:.4f} and {1e3 * same:.1f} ms.")
 

@@ -16,11 +16,13 @@ from course_lib.arch import DEFAULT_DEVICE
 from course_lib.check import check
 from course_lib.check.case import all_cases
 from course_lib.errors import CourseError
+from course_lib.explorables.threads import traced
 from course_lib.lessons import first_kernel
 from course_lib.lessons.cpu import recorded
 from course_lib.lessons.first_kernel import counts, dose, memory, stores, times, touched
 from course_lib.magic import from_cell
 from course_lib.run import matches, run
+from course_lib.run.traces import owners
 from tools import my_course
 from tools.record import padded_rows as recorder
 
@@ -70,6 +72,15 @@ def test_the_picture_side_by_side_is_what_was_traced():
     assert {touched.extent(touched.asked(kernel, "C")) for kernel in counts.KERNELS} == {"2 rows and 16 columns", "16 rows and 2 columns"}
 
 
+def test_after_the_exchange_the_block_at_the_lower_left_has_another_name():
+    for kernel, block, place in (("naive", (0, 1), (21, 3)), ("swapped", (1, 0), (19, 5))):
+        who = owners(traced(kernel, "16 × 16"))
+        assert (who.block_x[place], who.block_y[place], who.warp[place], who.lane[place]) == (*block, 2, 19), "thread (3, 5)"
+        assert set(zip(who.block_x[16:, :16].flat, who.block_y[16:, :16].flat, strict=True)) == {block}
+    assert "which was block (0, 1), is now block (1, 0)" in PROSE
+    assert "row 1 · 16 + 3 = 19 and column 0 · 16 + 5 = 5" in PROSE
+
+
 def test_in_the_second_kernel_six_characters_are_exchanged():
     lines = [[line.strip() for line in written(name).replace("swapped", "first").splitlines()] for name in ("first", "swapped")]
     different = [(a, b) for a, b in zip(*lines, strict=True) if a != b]
@@ -88,7 +99,7 @@ def test_the_naive_and_the_swapped_kernel_are_those_of_the_catalog():
 def test_the_prose_says_what_was_recorded():
     naive, swapped, library = (times.seconds(name) for name in ("naive", "swapped", "cuBLAS"))
     for said in (f"one of them takes {1e3 * naive:.1f} ms on an H200, and the other {1e3 * swapped:.0f} ms",
-                 f"and took {swapped / naive:.1f} times as long at N = 4096",
+                 f"*row from x* took {swapped / naive:.1f} times as long at N = 4096",
                  f"only {100 * library / naive:.1f} % of the speed of cuBLAS"):
         assert said in PROSE, said
 
@@ -129,8 +140,8 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
 def test_warps_of_a_single_row_touch_the_sectors_of_four_rows_and_take_another_time():
     single, _, four, *_ = first_kernel.warp_times().rows
     assert single[1] == four[1] == 5
-    assert f"touches five per step, and takes {single[4]} or {single[5]} ms" in CELLS["warp-times-told"]
-    assert f"touches five, too, and takes {four[4]}." in CELLS["warp-times-told"]
+    assert "compare the first line with the third. Both shapes touch five sectors per step." in CELLS["warp-times-told"]
+    assert f"a warp of one row takes {single[4]} or {single[5]} ms, and a warp of four rows {four[4]}" in CELLS["warp-times-told"]
 
 
 def test_the_picture_of_memory_has_the_bets_numbers():
@@ -191,6 +202,12 @@ def test_the_more_positions_in_a_line_the_less_time():
     assert [row[1] for row in first_kernel.padded_rows().rows] == [1, 1, 2, 4, 8, 16, 1]
 
 
+def test_rows_whose_numbers_share_a_position_reach_the_next_line_in_the_same_step():
+    for padding in dose.SHOWN:
+        steps = {(times.LINE - row * (times.N_TIMED + padding)) % times.LINE for row in range(16)}
+        assert len(steps) == times.positions(padding)
+
+
 def test_the_line_is_what_was_recorded_at_each_number_of_positions():
     assert [times.positions(padding) for padding in dose.SHOWN] == [1, 2, 4, 8, 16]
     drawn = ", ".join(f"{times.positions(pad)} with {pad} unused floats: {times.milliseconds('swapped', pad)} ms" for pad in dose.SHOWN)
@@ -234,7 +251,7 @@ def test_the_kernel_for_any_size_is_right_on_every_input():
     assert "1 counter looks bad" in said
     assert "a block of 16 × 16 outputs loads each number that it needs of A and B 4.5 times on average" in said
     assert (1 + 16 * 16 // 32) / 2 == 4.5
-    assert "a number of A is fetched by one warp, and a number of B by all eight: (1 + 8) / 2 = 4.5 times on average" in PROSE
+    assert "each number of A is fetched by one warp, and each number of B by all eight: (1 + 8) / 2 = 4.5 times on average" in PROSE
 
 
 def test_without_its_guard_the_first_kernel_leaves_the_array():

@@ -130,6 +130,12 @@ def test_what_has_no_counters_is_said(mine):
         register_blocking.wasted_work(result, dataclasses.replace(result, counters=None))
 
 
+def share_of_waiting(seen, letter):
+    """Return which share of the waiting of all warps is of one kind."""
+    waiting = "".join(seen.warps).replace("L", "").replace("M", "")
+    return waiting.count(letter) / len(waiting)
+
+
 # ---- the picture ---------------------------------------------------------------------------------------------------------------------
 def test_the_picture_starts_what_the_text_says():
     found = {(side, warps): rounds(warps, 2 * side, side * side, start=START, cycles=160)
@@ -137,9 +143,13 @@ def test_the_picture_starts_what_the_text_says():
     assert [at.multiply_adds for at in found.values()] == [20, 20, 20, 40, 80, 128]
     assert "." not in found[1, 4].shared, "busy in every cycle"
     assert round(data.readings("micro").find(kernel="micro_shared", threads=32)[0]["per_warp"]) == LATENCY
-    assert f"A load takes {LATENCY} cycles, as recorded on an H200" in PROSE
-    assert "20 in 160 cycles" in PROSE
-    assert "double: 20, 40, 80. With 8 × 8 they reach 128" in PROSE
+    assert f"Its loads are served, and {LATENCY} cycles later, as recorded on an H200, the last word is there" in PROSE
+    assert "which makes 20 in 160 cycles" in PROSE
+    assert "double: 20, 40, 80. With 8 × 8 they reach 128. They cannot reach 160" in PROSE
+    queue, ready = (share_of_waiting(found[side, warps], letter) for side, warps, letter in ((1, 16, "q"), (8, 4, "r")))
+    assert f"On the left, {queue:.0%} of the waiting is the queue".replace("%", " %") in PROSE
+    assert f"On the right, {ready:.0%} of it is ready warps".replace("%", " %") in PROSE
+    assert sum(line.count(letter) for line in found[8, 4].warps for letter in "LM") == 160, "an instruction in every cycle"
     assert [not set("LM") & set(line) for line in found[8, 4].warps] == [False, True, False, False], "warp 1 does nothing"
     long = rounds(4, 16, 64, start=START, cycles=320)
     assert all(set("LM") & set(line) for line in long.warps), "in 320 cycles all do"
@@ -237,6 +247,7 @@ def test_the_same_code_is_slower_with_fewer_warps_and_more_outputs_are_faster_wi
 
 def test_the_main_path_has_one_topic():
     main, order = PROSE.split("## Key points")[0], list(CELLS)
+    assert order.index("scores-told") < order.index("break"), "what is a thread's mistake comes behind the question of the lesson"
     for second in ("LDS", "PTX", "ILP", "Volkov", "microbenchmark", "Wang", "joins"):
         assert second not in main, second
     for cell in ("wang", "wang-sliders"):
@@ -248,8 +259,8 @@ def test_the_model_is_explained_before_the_question_and_the_bars_before_the_task
     said = [title.index(words) for words in ("**Four *schedulers* share", "one load of one warp", "*issues*", "(blue)",
                                              "For each k", "1 *output*", "are left out", "**Which side starts more multiply-adds")]
     assert said == sorted(said)
-    said = [watch.index(words) for words in ("a tall bar".capitalize(), "**Play it once more", "1. What does the left scheduler lose",
-                                             "After this lesson you can")]
+    said = [watch.index(words) for words in ("a tall bar".capitalize(), "**Play it once more", "1. What does the left scheduler gain",
+                                             "*Here the model is wrong about a real GPU*", "After this lesson you can")]
     assert said == sorted(said)
     assert [PROSE.count(words) for words in ("at most 255", "255 registers")] == [1, 1], "said once"
 
@@ -290,6 +301,8 @@ def test_the_prose_says_what_was_recorded():
     assert warps == [64, 32, 40, 32, 16]
     busy = {(TM, TN): 1e3 * times.busy(kernel, tile) for TM, TN, kernel, tile in times.RUNGS}
     assert [f"{ms:.1f}" for ms in busy.values()] == ["13.4", "5.4", "6.7", "3.3", "2.2"]
+    for before, of, after in (("busy for at least ", (1, 1), " of the "), ("8 × 8 outputs for at least ", (8, 8), " of ")):
+        assert f"{before}{busy[of]:.1f}{after}{1e3 * found[of]:.1f}" in PROSE
     assert all(busy[of] < 1e3 * seconds for of, seconds in found.items()), "no bound stands above a recording"
     more, faster = busy[2, 2] / busy[8, 1] - 1, 1 - found[2, 2] / found[8, 1]
     assert f"it rises by {100 * more:.0f} %, yet the kernel becomes {100 * faster:.0f} % faster" in PROSE
@@ -303,6 +316,24 @@ def test_the_model_fails_in_both_directions():
     assert f"The 8 × 8 kernel takes {ms[8, 8] / model[8, 8]:.1f} times as long as it says" in PROSE
     for TM, TN, kernel, tile in times.RUNGS[1:3]:
         assert times.busy(kernel, tile) < times.modelled(TM, TN, 32), "shared memory is busy for less time"
+
+
+def test_the_model_has_the_right_order_and_expects_too_much_of_few_warps():
+    held, rungs = (64, 32, 40, 32, 16), [times.recorded_rung(kernel, tile)["median_s"] for *_, kernel, tile in times.RUNGS]
+    model = [times.modelled(TM, TN, warps) for (TM, TN, *_), warps in zip(times.RUNGS, held, strict=True)]
+    assert sorted(model, reverse=True) == model
+    assert sorted(rungs, reverse=True) == rungs
+    rows = {side: {warps: (ms, 1e3 * times.modelled(side, side, warps)) for warps, ms in taken.items()}
+            for side, taken in zip(SIDES, experiments.times_by_warps().values(), strict=True)}
+    recorded, modelled = zip(*(taken[16] for taken in rows.values()), strict=True)
+    for said, of in (("recorded with 16 warps", recorded), ("in the model", modelled)):
+        assert list(of) == sorted(of, reverse=True)
+        assert f"| {said}, ms | {' | '.join(f'{ms:.1f}' for ms in of)} |" in PROSE
+    for taken in rows.values():
+        missed = [ms / model for ms, model in taken.values()]
+        assert missed == sorted(missed, reverse=True), "the fewer warps, the more it expects"
+        assert min(missed) > 1
+    assert f"With all 64 warps it says {rows[1][64][1]:.1f} ms for 1 × 1, too, and the real kernel takes {rows[1][64][0]:.1f}." in PROSE
 
 
 def test_fewer_words_are_faster_from_row_to_row():

@@ -225,7 +225,7 @@ def test_the_prose_and_the_notes_say_how_the_order_was_recorded():
     assert len(steps) + 1 == 4
     assert "So does cuBLAS, in four steps." in NOTES
     assert f"None of its {SIDE**2} elements got a number in the first {int(100 * fills[LIBRARY][0])} % of the time" in NOTES
-    assert "In cuBLAS's square none does so in the first quarter of its time: it is empty at first." in PROSE
+    assert "In cuBLAS's square none has it during the first quarter of a product." in PROSE
     assert fills[LIBRARY][0] > 0.25
     assert sum(part < 0.28 for part in fills[LIBRARY]) == steps[0]
     assert f"Before 28 % have passed, {steps[0]} of them have one." in NOTES

@@ -85,11 +85,11 @@ def one_warp() -> Picture:
     for start, end in ((read, (9, at + thick / 2)), ((9 + at + thick, written[1]), written)):
         ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0})
     ax.text(9, -0.3, "the block's tile", weight="bold", va="bottom")
-    for left, top, text in ((0, 2 * down, "reads row blockIdx.y * TILE + i,\nfrom column blockIdx.x * TILE on"),
-                            (9, LARGE, "stores row i,\nthen loads column i"),
-                            (18, 2 * across, "writes row blockIdx.x * TILE + i,\nfrom column blockIdx.y * TILE on")):
+    for left, top, text in ((0, 2 * down, "First loop, orange: reads\nrow blockIdx.y * TILE + i,\nfrom column blockIdx.x * TILE on"),
+                            (9, LARGE, "First loop, orange: stores row i.\nSecond loop, green: loads column i."),
+                            (18, 2 * across, "Second loop, green: writes\nrow blockIdx.x * TILE + i,\nfrom column blockIdx.y * TILE on")):
         ax.text(left, top + 0.4, text, fontsize=11, va="top")
-    ax.set(xlim=(-0.1, 25), ylim=(8, -1.2), aspect="equal")
+    ax.set(xlim=(-0.1, 25), ylim=(8.4, -1.2), aspect="equal")
     ax.axis("off")
     return render(ax, WARP_ALT)
 

@@ -10,7 +10,7 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 ROWS, STEP, SHOWN, GAP, HIGH = 16, 3, 128, 22, 2.6    # rows of A; the k on show; floats drawn of each row; between both halves; of a row
-ON_PALE, TOUCHED = "#222222", "#BFDDF0"
+TOUCHED = "#BFDDF0"
 
 
 @style.styled
@@ -19,7 +19,7 @@ def in_memory() -> Picture:
     ax = style.axes(width=10.0, height=5.2)
     for left, padding in ((0, 0), (SHOWN + GAP, PADDING)):
         draw_memory(ax, left, padding)
-    ax.set(xlim=(-1, 2 * SHOWN + GAP + 1), ylim=(ROWS * HIGH + 25, -14))
+    ax.set(xlim=(-1, 2 * SHOWN + GAP + 1), ylim=(ROWS * HIGH + 24, -9))
     ax.axis("off")
     return render(ax, described())
 
@@ -36,22 +36,20 @@ def draw_memory(ax: Axes, left: int, padding: int) -> None:
         ax.plot([left + edge] * 2, [0, ROWS * HIGH], color=style.GREY, linewidth=0.7)
     for edge in range(0, SHOWN + 1, LINE):
         ax.plot([left + edge] * 2, [-0.5, ROWS * HIGH + 0.5], color=style.INK, linewidth=2.4)
-    ax.text(left, -8.5, f"the next row of A begins {N_TIMED + padding} floats further on", fontsize=13, va="bottom")
-    ax.text(left, -1, f"a strip: {N_TIMED} floats of memory, the first {SHOWN} on show\n"
-                      "bar: a number, in its sector; line: from thick to thick", fontsize=11, va="bottom")
+    ax.text(left, -4.5, f"rows of A begin {N_TIMED + padding} floats apart", fontsize=14, weight="bold", va="bottom")
+    ax.text(left, -1, f"each strip: {N_TIMED} floats of memory, of which you see {SHOWN}", fontsize=11, va="bottom")
     draw_folded(ax, left, padding)
-    ax.text(left, ROWS * HIGH + 17, f"16 sectors, {placed(padding)}: {taken(padding)} ms", fontsize=12.5, va="top", weight="bold")
+    ax.text(left, ROWS * HIGH + 18, f"16 sectors, {placed(padding)}: {taken(padding)} ms", fontsize=12.5, va="top", weight="bold")
 
 
 def draw_folded(ax: Axes, left: int, padding: int) -> None:
     """Draw the 16 lines as one, and in each box how many of the 16 numbers have this position."""
-    top, wide, tall = ROWS * HIGH + 7, SHOWN / LINE, 6
-    ax.text(left, top - 1, "the 16 lines laid upon one another: numbers per float", fontsize=11, va="bottom")
+    top, wide, tall = ROWS * HIGH + 11, SHOWN / LINE, 4
+    ax.text(left, top - 4.5, "the 16 lines on top of one another: numbers at each position", fontsize=11, va="bottom")
     for at, many in folded(padding).items():
         ax.add_patch(Rectangle((left + at * wide, top), wide, tall, facecolor=style.BLUE if many else "none", edgecolor=style.GREY))
         if many:
-            ax.text(left + (at + 0.5) * wide, top + tall / 2, str(many), ha="center", va="center", color="white", fontsize=9,
-                    weight="bold")
+            ax.text(left + (at + 0.5) * wide, top - 0.6, str(many), ha="center", va="bottom", color=style.BLUE, fontsize=12, weight="bold")
 
 
 def folded(padding: int) -> Counter[int]:

@@ -20,17 +20,20 @@ def warps_and_outputs() -> Picture:
         side = round(outputs**0.5)
         ax.semilogy(list(taken), list(taken.values()), marker=marker, color=colour)
         last = max(taken)
+        for warps, ms in taken.items():
+            beside = (-10, -20) if warps == last else (3, 9)
+            ax.annotate(f"{ms:.1f}", (warps, ms), beside, textcoords="offset points", fontsize=11)
         name = f"{side} × {side}"
         ax.annotate(name + " outputs per thread" * (side == 2), (last, taken[last]), (10, 0), textcoords="offset points", va="center",
                     fontsize=13)
         told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {warps}" for warps, ms in taken.items()))
     ax.set_xticks(sorted({warps for taken in times_by_warps().values() for warps in taken}))
     ax.set(xlabel=f"warps per multiprocessor, of 64\nN = {N_TIMED}, BK = {tile_of(1)['BK']}, {data.readings('again').label}",
-           ylabel="ms (each mark doubles)", xlim=(4, 71), ylim=(3.5, 100))
+           ylabel="ms (each mark doubles)", xlim=(4, 71), ylim=(3.5, 120))
     ax.set_yticks([5, 10, 20, 40, 80], ["5", "10", "20", "40", "80"])
     ax.minorticks_off()
     ax.axvline(2 * WARPS_OF_BLOCK, color=style.GREY, linewidth=1.2, linestyle="--", zorder=0)
-    ax.annotate("16 warps each", (2 * WARPS_OF_BLOCK, 80), (8, 0), textcoords="offset points", va="center", fontsize=12)
+    ax.annotate("16 warps each", (2 * WARPS_OF_BLOCK, 100), (8, 0), textcoords="offset points", va="center", fontsize=12)
     ax.grid(axis="y")
     most = max(max(taken) for taken in times_by_warps().values()) // WARPS_OF_BLOCK
     above = ax.secondary_xaxis("top")
@@ -51,17 +54,18 @@ def words_or_work() -> Picture:
         ax.plot([x for x, _, _ in points], [ms for _, ms, _ in points], marker=marker, color=colour)
         x, ms, _ = points[-1]
         ax.annotate(name, (x, ms), (10, 0), textcoords="offset points", va="center", fontsize=13)
+        for i, (x, ms, words) in enumerate(points[1 - loads:]):
+            said = f"{ms:.1f} ms, {words:g} words" if loads else f"{ms:.1f} ms"
+            beside = (-8, 9 if i else -9) if loads else ((8, -14), (18, 12), (0, -16))[i]
+            ax.annotate(said, (x, ms), beside, textcoords="offset points", ha="right" if loads else "center", va="center", fontsize=11)
         if loads:
-            for i, (x, ms, words) in enumerate(points):
-                beside = (-8, 8 if i else -8)
-                ax.annotate(f"{words:g} words", (x, ms), beside, textcoords="offset points", ha="right", va="center", fontsize=11)
             least = [1e3 * again.busy(**v) for v in variants]
             ax.plot([x for x, _, _ in points], least, color=colour, linestyle="--")
-            ax.annotate("shared memory busy,\nat least", (points[-1][0], least[-1]), (10, -4), textcoords="offset points", va="center",
-                        fontsize=12)
+            ax.annotate(f"shared memory is busy\nfor at least {least[-1]:.1f} ms", (points[-1][0], least[-1]), (10, -4),
+                        textcoords="offset points", va="center", fontsize=12)
         told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {x:g} instructions and {words:g} words" for x, ms, words in points)
                     + (f"; shared memory is busy for at least {', '.join(f'{ms:.1f}' for ms in least)} ms" if loads else ""))
     ax.set(xlabel=f"loads and multiply-adds executed, per useful multiply-add\nN = {N_TIMED}, {data.readings('again').label}",
-           ylabel="ms", xlim=(1.0, 2.6), ylim=(0, 12.5))
+           ylabel="ms", xlim=(0.9, 2.6), ylim=(0, 12.5))
     ax.grid(axis="y")
     return render(ax, "Milliseconds of the kernel with 8 × 8 outputs per thread. With " + ". With ".join(told) + ".")

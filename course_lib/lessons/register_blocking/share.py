@@ -56,7 +56,9 @@ def _lines_of_words(share: Share, ax: Axes, title: str, high: int, wide: int) ->
     ax.plot([x for x in middles for _ in rows], [i + 0.5 for _ in middles for i in range(len(rows))], "o", color=style.INK, markersize=6)
     ax.text(WIDE / 2, -1.0, "A", ha="center", va="center", fontsize=13, color=style.BLUE)
     ax.text(1.2 * WIDE, -1.0, "B", ha="right", va="center", fontsize=13, color=style.ORANGE)
-    ax.set(xlim=(-0.2, 1.3 * WIDE + wide * WIDE + 0.2), ylim=(high + 0.2, -1.8), title=title)
+    count = len(middles) * len(rows)
+    ax.text(0, len(rows) + 0.5, f"{count} element{'s' * (count != 1)} of C, a dot per multiply-add", va="center", fontsize=12)
+    ax.set(xlim=(-0.2, 1.3 * WIDE + wide * WIDE + 0.2), ylim=(high + 0.9, -1.8), title=title)
     ax.set_axis_off()
 
 

@@ -64,10 +64,9 @@ def scoreboard() -> Table:
                      f"{best / seconds:.1%}"))
     rows.append(("NVIDIA's library, cuBLAS", "", "", "", "", "", f"{1e3 * best:.1f}", "100.0%"))
     header = ("kernel", "tile of C", "words per multiply-add", "warps per multiprocessor", "shared memory busy, at least, ms", "model, ms",
-              "ms", "speed, % of cuBLAS")
+              "recorded, ms", "speed, % of cuBLAS")
     told = [recorded_rung(kernel, tile) for _, _, kernel, tile in RUNGS]
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {data.readings('again').label}, {data.spread(told)}; "
-                 f"cuBLAS recorded on {data.load('ladder').date}; "
-                 "times but the first, and warps as the driver counted, of NVRTC 13.0's code; "
-                 f"wavefronts of the installed compiler's, simulated at N = {N_COUNTED}, per multiply-add the same at {N_TIMED}; "
-                 "busy and model at the highest clock")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {data.readings('again').label}, {data.spread(told)}. "
+                 f"cuBLAS was recorded on {data.load('ladder').date}. All times but the first, and the warps as the driver counted "
+                 "them, are those of NVRTC 13.0's code. The wavefronts are those of the installed compiler's code, simulated at "
+                 f"N = {N_COUNTED}; per multiply-add they are the same at {N_TIMED}. Busy and model hold for the highest clock.")

@@ -18,6 +18,8 @@ BEFORE = "#666b70"                                # a grey that white letters ca
 MARKED: dict[str, Any] = {"color": style.VERMILION, "weight": "bold"}
 CHANGED = 0.05                                    # a count that differs by more is told to have changed
 SCORED = (1, 2, 4, 8, 16)                         # UNROLL of the scoreboard
+LEGEND = "Grey: before the change. Blue: after it. Orange: the count that changes.\n" \
+         "White stroke: the limit, the time that the kernel takes at least."
 ISSUED_PER_CYCLE = 4                              # instructions of warps, by the four schedulers of a multiprocessor
 
 
@@ -108,7 +110,8 @@ def bar(ax: Axes, y: float, item: Measured, colour: str, marked: tuple[bool, boo
 @style.styled
 def bars(found: dict[str, tuple[Measured, Measured]]) -> Picture:
     """Draw the recorded times of pairs as bars with their limits, beside both counts."""
-    ax, told, y = style.axes(width=9.6, height=1.5 * len(found)), [], 0.0
+    ax, told, y = style.axes(width=9.6, height=1.5 * len(found) + 0.5), [], 0.0
+    ax.text(-17.6, -1.5, LEGEND, va="center", fontsize=11)
     for heading, both in found.items():
         ax.text(-17.6, y, heading, weight="bold", va="center", fontsize=12)
         for item, colour in zip(both, (BEFORE, style.CYCLE[0]), strict=True):
@@ -117,7 +120,7 @@ def bars(found: dict[str, tuple[Measured, Measured]]) -> Picture:
         words = (f"{item.name}, {', '.join(counted(item))}, at least {least_ms(item):.2f} ms, {item.ms:.2f} ms" for item in both)
         told.append(f"{heading}: {', then '.join(words)}")
         y += 1.2
-    ax.set(xlim=(-17.8, 31.5), ylim=(y - 0.6, -0.6))
+    ax.set(xlim=(-17.8, 31.5), ylim=(y - 0.6, -2.1))
     ax.axis("off")
     return render(ax, "Pairs of bars, recorded times, each with its limit. Counts per multiply-add of a warp. " + ". ".join(told) + ".")
 
