@@ -13,10 +13,10 @@ from course_lib.errors import CourseError
 from course_lib.gpu import Timing
 from course_lib.kernels import Kernel, get
 from course_lib.kernels.kernel import ceil_div
-from course_lib.model.number_formats import bf16_parts, round_to, to_bf16
+from course_lib.model.number_formats import from_e4m3, round_to, to_e4m3
 from course_lib.run.accuracy import Mismatch, mismatch, tolerance
 from course_lib.run.copies import needed
-from course_lib.run.inputs import PAIRS, WHOLE_ROWS, factor_map
+from course_lib.run.inputs import BITS, PAIRS, factor_map
 from course_lib.run.product import OUTPUT_WITH_MAPS
 from course_lib.run.types import Array
 from course_lib.toolchain.compiled import Compiled
@@ -71,8 +71,8 @@ class ProductInputs:
     """A and B of one size on the GPU, and the product in float64 with the size of its terms, once somebody asks.
 
     Small ones are multiplied by NumPy on the CPU. Large ones by the library in float64 on the GPU, and that is itself held to
-    A (B X) for a few random columns X, which another routine of the library computes in another order. `rounded` names the format of
-    `round_to` to which A and B are rounded before, "" for none.
+    A (B X) for a few random columns X, which another routine of the library computes in another order. `rounded` names the format,
+    "bf16" or "e4m3", to which A and B are rounded before, "" for none.
     """
 
     def __init__(self, M: int, N: int, K: int, dtype: str, rounded: str = "") -> None:
@@ -80,7 +80,7 @@ class ProductInputs:
         self.K, self.dtype, self.small = K, np.dtype(dtype), M * N * K <= SMALL
         A, B = (rng.standard_normal(shape, self.dtype) for shape in ((M, K), (K, N)))
         if rounded:
-            A, B = round_to(A, rounded), round_to(B, rounded)
+            A, B = (from_e4m3(to_e4m3(x)) if rounded == "e4m3" else round_to(x, rounded) for x in (A, B))
         self.A, self.B = gpu.to_device(A), gpu.to_device(B)
         self.host = (A, B) if self.small else None
         self._exact: tuple[Array, Array] | None = None
@@ -129,6 +129,8 @@ def _product(task: Task, kernel: Kernel) -> Prepared:
     transposed = [bool(task.parameters.get(name)) != (kernel.layout == "column") for name in ("TRANSA", "TRANSB")]
     A, B = (x.T.copy() if transpose else x for x, transpose in zip((there.A, there.B), transposed, strict=True))
     C = _empty(*((N, M) if kernel.layout == "column" else (M, N)), task.dtype)
+    if kernel.result:
+        raise CourseError(f"{kernel.name} stores C as {BITS[kernel.result].name}: the race measures it, with --warpgroups, and no sweep")
     if kernel.stored:
         A, B = (_as_stored(x, kernel) for x in (A, B))
     lda, ldb, ldc = (np.int32(x.shape[1]) for x in (A, B, C))
@@ -148,8 +150,9 @@ def _product(task: Task, kernel: Kernel) -> Prepared:
 
 def _as_stored(values: Array, kernel: Kernel) -> Array:
     """Return a matrix on the GPU in the format in which a kernel wants it; rows begin at multiples of 16 bytes where a tensor map asks."""
-    found = (to_bf16 if kernel.stored == "bf16" else bf16_parts)(gpu.to_host(values))
-    more = -found.shape[-1] % WHOLE_ROWS if kernel.boxes else 0
+    bits = BITS[kernel.stored]
+    found = bits.make(gpu.to_host(values))
+    more = -found.shape[-1] % bits.whole_rows if kernel.boxes else 0
     return gpu.to_device(np.pad(found, [(0, 0)] * (found.ndim - 1) + [(0, more)]))[..., :values.shape[1]]
 
 

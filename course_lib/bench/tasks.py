@@ -74,8 +74,8 @@ class Task:
     def bytes(self) -> int:
         """Return the bytes that must be read and written at least: every operand once, the result once."""
         M, N, K, size = self.M, self.N, self.K, SIZES[self.dtype]
-        factor = KERNELS[self.kernel].factor_bytes if self.kernel in KERNELS else size
-        product = factor * (M * K + K * N) + size * M * N
+        factor, result = ((kernel.factor_bytes, kernel.result_bytes) if (kernel := KERNELS.get(self.kernel)) else (size, size))
+        product = factor * (M * K + K * N) + result * M * N
         return {"product": product, "multiply": product, "sum": 2 * size * M * N, "transpose": 2 * size * M * N,
                 "copy": 2 * size * M * N, "gather": 2 * size * N,
                 "vectors": size * N * (self.parameters.get("M", 0) + self.parameters.get("N", 0))}[self.kind]

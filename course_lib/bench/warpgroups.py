@@ -1,14 +1,17 @@
-"""Two more disciplines of the race, by kernels of warpgroups: products of bfloat16, and of float32 as three bfloat16 each.
+"""Four more disciplines of the race, by kernels of warpgroups: products of bfloat16, of FP8, and of float32 as three bfloat16 each.
 
-In "bfloat16" A and B are stored as bfloat16, and sums and C are float32; the library's product is `cublasGemmEx`. In "three parts" all are
-float32, and the library's product is `cublasSgemm`; our time is that of three launches, since both matrices are split before each product.
-`run_heat` measures one product, `race` all of them. In a turn come the library, ours, ours, and the library, so that a clock which falls
-or rises all the time slows both alike.
+In "bfloat16" A and B are stored as bfloat16, and sums and C are float32; the library's product is `cublasGemmEx`. In "bfloat16 to bfloat16"
+C is bfloat16 too. In "FP8 to bfloat16" A and B are E4M3, and the library's product is `cublasLtMatmul`, whose sums are as short as ours. In
+"three parts" all are float32, and the library's product is `cublasSgemm`; our time is that of three launches, since both matrices are split
+before each product. `run_heat` measures one product, `race` all of them, several times. In a turn come the library, ours, ours, and the
+library, so that a clock which falls or rises all the time slows both alike.
 """
 
 import ctypes
+import datetime
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -16,22 +19,29 @@ import numpy as np
 
 from course_lib import gpu, toolchain
 from course_lib.bench.on_gpu import ProductInputs
-from course_lib.bench.race import TRIAL_S, TURNS, Heat, line, made, trial
+from course_lib.bench.race import TRIAL_S, TURNS, Heat, clocks, line, made, trial
 from course_lib.data.readings import Readings
 from course_lib.errors import CourseError
 from course_lib.gpu.launch import arguments, prepare_function
 from course_lib.gpu.library import bind_product
 from course_lib.gpu.timing import call_once, time_call
-from course_lib.kernels import KERNELS, Kernel, get
+from course_lib.kernels import Kernel, get
+from course_lib.model.number_formats import FORMATS, to_bf16
 from course_lib.run.accuracy import tolerance
-from course_lib.run.inputs import WHOLE_ROWS, factor_map
+from course_lib.run.inputs import BITS, BY_COLUMNS, factor_map
+from course_lib.run.types import Array
 
 SIZES = (1024, 2048, 4096, 8192)
+RUNS, WHOLE = 3, 16             # runs of the whole race; elements of which sizes are multiples, so that rows of FP8 are whole 16 bytes
 TILES = ({"BN": 256, "STAGES": 4}, {"BN": 128, "STAGES": 6})
+OUT_TILES = ({"BN": 256, "STAGES": 3}, {"BN": 256, "STAGES": 3, "GROUP": 8}, {"BN": 128, "STAGES": 6})       # beside which C's has room
 DISCIPLINES: dict[str, dict[str, tuple[dict[str, int], ...]]] = {          # kernels, and the parameters that are tried
-    "bfloat16": {name: TILES for name in ("sbgemm_tma", "sbgemm_clusters") if name in KERNELS},
+    "bfloat16": {"sbgemm_tma": TILES, "sbgemm_clusters": TILES},
+    "bfloat16 to bfloat16": {"bgemm_clusters": OUT_TILES},
+    "FP8 to bfloat16": {"b8gemm_clusters": OUT_TILES},
     "three parts": {"sgemm_parts": ({"GROUP": 8}, {"GROUP": 4})},
 }
+WHOLE_NUMBERS = np.array([0, 0x38, 0xB8], np.uint8)         # 0, 1 and -1 in E4M3
 Call = Callable[[Any], object]           # puts a product on a stream
 
 
@@ -39,51 +49,85 @@ class Arrays:
     """The matrices of a heat on the GPU, and calls that make its product."""
 
     def __init__(self, heat: Heat) -> None:
-        if any(n % WHOLE_ROWS for n in (heat.M, heat.N, heat.K)):
-            raise CourseError(f"{heat.M} × {heat.N} × {heat.K}: in this race sizes are multiples of {WHOLE_ROWS}, so that no row is padded")
-        self.heat, self.stored = heat, heat.dtype == "bfloat16"
-        self.there = ProductInputs(heat.M, heat.N, heat.K, "float32", "bf16" if self.stored else "")
+        if any(n % WHOLE for n in (heat.M, heat.N, heat.K)):
+            raise CourseError(f"{heat.M} × {heat.N} × {heat.K}: in this race sizes are multiples of {WHOLE}, so that no row is padded")
+        kernel = get(next(iter(DISCIPLINES[heat.dtype])))
+        self.heat, self.result, self.stored = heat, kernel.result, "" if kernel.stored == "bf16x3" else kernel.stored
+        self.there = ProductInputs(heat.M, heat.N, heat.K, "float32", self.stored)
         self.A, self.B = self.there.A, self.there.B
-        if self.stored:                        # they are rounded already: the upper half of each number is the bfloat16
-            self.A, self.B = ((x.view(np.uint32) >> 16).astype(np.uint16) for x in (self.A, self.B))
-        self.C = gpu.to_device(np.full((heat.M, heat.N), np.nan, np.float32))
+        if self.stored:                        # they are rounded already
+            self.A, self.B = (gpu.to_device(BITS[self.stored].make(self._laid_out(x, i))) for i, x in enumerate((self.A, self.B)))
+        self.unwritten, dtype = (BITS[self.result].nan, BITS[self.result].dtype) if self.result else (np.nan, np.float32)
+        self.C = gpu.to_device(np.full((heat.M, heat.N), self.unwritten, dtype))
+
+    def _laid_out(self, factor: Array, which: int) -> np.ndarray:
+        """Return A or B on the host, its rows as the kernel wants them: B's columns where the format asks for it."""
+        values = gpu.to_host(factor)
+        return np.ascontiguousarray(values.T) if which and self.stored in BY_COLUMNS else values
 
     def library(self) -> Call:
         """Return the call of cuBLAS."""
+        transposed = (False, self.stored in BY_COLUMNS)
+
         def call(stream):
-            bind_product(self.A, self.B, self.C, 1.0, 0.0, (False, False), ctypes.c_void_p(stream.ptr))()
+            bind_product(self.A, self.B, self.C, 1.0, 0.0, transposed, ctypes.c_void_p(stream.ptr))()
         return call
 
     def ours(self, kernel: Kernel, parameters: dict[str, int]) -> Call:
         """Return the call of the course's kernel; in "three parts" it splits both matrices first."""
         if self.stored:
             return self._product(kernel, parameters, self.A, self.B)
-        parts = [gpu.to_device(np.zeros((3, *x.shape), np.uint16)) for x in (self.A, self.B)]
-        steps = [_split(x, there) for x, there in zip((self.A, self.B), parts, strict=True)]
-        steps.append(self._product(kernel, parameters, *parts))
+        steps = [_split(x, there) for x, there in zip((self.A, self.B), self.parts, strict=True)]
+        steps.append(self._product(kernel, parameters, *self.parts))
 
         def call(stream):
             for step in steps:
                 step(stream)
         return call
 
+    @cached_property
+    def parts(self) -> list[Array]:
+        """Return room for the parts of both matrices."""
+        return [gpu.to_device(np.zeros((3, *x.shape), np.uint16)) for x in (self.A, self.B)]
+
     def _product(self, kernel, parameters, A, B):
         M, N, K = (np.int32(n) for n in (self.heat.M, self.heat.N, self.heat.K))
-        maps = (factor_map(x, box) for x, box in zip((A, B), kernel.boxes, strict=True))
-        return _bound(kernel, parameters, (self.heat.M, self.heat.N), (M, N, K, np.float32(1), *maps, np.float32(0), self.C, N))
+        maps = [factor_map(x, box) for x, box in zip((A, B, self.C), kernel.boxes, strict=False)]
+        rest = () if self.result else (np.float32(0), self.C, N)
+        return _bound(kernel, parameters, (self.heat.M, self.heat.N), (M, N, K, np.float32(1), *maps, *rest))
 
     def judged(self, call: Call, inputs: str = "") -> tuple[int, float]:
         """Return how many elements a call gets wrong, and its largest error relative to the sizes of the terms, |A| |B|.
 
-        `inputs`: as for `tolerance`, `Kernel.inputs`.
+        `inputs`: as for `tolerance`, `Kernel.inputs`. What FP8 may miss grows so fast with K that it would excuse everything: there an
+        element is wrong that is no number, and one that is not exact where sums are.
         """
-        self.C[...] = np.nan
+        self.C[...] = self.unwritten
         call_once(call)
         right, size = self.there.exact()
-        error = abs(self.C - right) / size
+        error = abs(_numbers(self.C) - right) / size
+        if self.stored == "e4m3":
+            return int((error != error).sum()) + self._wrong_whole(call), float(error.max())
         K = self.heat.K
-        allowed = tolerance(K, np.float32, inputs, self.stored) + tolerance(K, np.float64)
+        sums = tolerance(K, np.float32, inputs, bool(self.stored)) + tolerance(K, np.float64)
+        allowed = sums + (FORMATS[self.result].unit * (1 + sums) if self.result else 0)
         return int((~(error <= allowed)).sum()), float(error.max())          # NaN is wrong
+
+    def _wrong_whole(self, call):
+        """Return how many elements a call gets wrong of a product of the numbers -1, 0 and 1: its sums have 14 bits, and none is cut off."""
+        rng, kept = np.random.default_rng(self.heat.K), (self.A.copy(), self.B.copy())
+        A, B = (rng.integers(-1, 2, x.shape, np.int8) for x in kept)
+        self.A[...], self.B[...] = (gpu.to_device(WHOLE_NUMBERS[x]) for x in (A, B))
+        self.C[...] = self.unwritten
+        call_once(call)
+        right = gpu.to_device(A.astype(np.float32)) @ gpu.to_device(B.astype(np.float32)).T
+        self.A[...], self.B[...] = kept
+        return int((self.C != gpu.to_device(to_bf16(gpu.to_host(right)))).sum())
+
+
+def _numbers(C):
+    """Return a result on the GPU as numbers."""
+    return (C.astype(np.uint32) << 16).view(np.float32) if C.dtype == np.uint16 else C
 
 
 def _split(x, parts):
@@ -110,23 +154,28 @@ def take_turns(library: Call, ours: Call) -> list[tuple[float, float]]:
     return [((first + last) / 2, (second + third) / 2) for first, second, third, last in turns]
 
 
-def run_heat(heat: Heat, multiprocessors: int) -> Iterator[dict[str, Any]]:
+def run_heat(arrays: Arrays, multiprocessors: int, chosen: Mapping[str, dict[str, int]] | None = None) -> Iterator[dict[str, Any]]:
     """Measure one product with each kernel of its discipline: find the fastest parameters, check the answer, take turns with the library.
+
+    Parameters
+    ----------
+    chosen
+        Parameters by kernel, where they have been found before.
 
     Yields
     ------
     dict
         The fields of `race.run_heat`; "error", the largest one relative to |A| |B|, and "library_error".
     """
-    arrays = Arrays(heat)
+    heat = arrays.heat
     for name, tried in DISCIPLINES[heat.dtype].items():
         kernel = get(name)
         blocks = multiprocessors // 2 * 2          # two are a cluster
-        choices = [parameters | {"blocks": blocks} for parameters in tried]
+        choices = [chosen[name]] if chosen else [parameters | {"blocks": blocks} for parameters in tried]
         parameters, _ = min(((p, trial(arrays.ours(kernel, p))) for p in choices), key=itemgetter(1))
         ours, library = arrays.ours(kernel, parameters), arrays.library()
         wrong, error = arrays.judged(ours, kernel.inputs)
-        _, library_error = arrays.judged(library)
+        _, library_error = arrays.judged(library, kernel.inputs)
         turns = take_turns(library, ours)
         low, ratio, high = statistics.quantiles([one / other for one, other in turns], n=4)
         yield {"kernel": name, **vars(heat), "parameters": parameters, "library": statistics.median(one for one, _ in turns),
@@ -135,14 +184,40 @@ def run_heat(heat: Heat, multiprocessors: int) -> Iterator[dict[str, Any]]:
 
 
 def race(sizes: Sequence[int] = SIZES, say: Callable[[str], object] = print) -> Readings:
-    """Run both disciplines at all sizes on the GPU; say a line for each product and kernel."""
+    """Run all disciplines at all sizes on the GPU, RUNS times; say a line for each product and kernel."""
     status, device = gpu.probe(), gpu.live_device()
-    rows = []
-    for discipline, kernels in DISCIPLINES.items():
+    for kernels in DISCIPLINES.values():
         for name in kernels:
             get(name).refuse(status.cc or (0, 0), status.name)
-        for N in sizes:
-            for row in run_heat(Heat(discipline, N, N, N), device.sms):
-                rows.append(row)
+    arrays = [Arrays(Heat(discipline, N, N, N)) for discipline in DISCIPLINES for N in sizes]
+    runs: list[list[dict[str, Any]]] = []
+    for number in range(RUNS):
+        say(f"run {number + 1} of {RUNS}")
+        runs.append([])
+        when = {"device": str(status.name), "date": datetime.datetime.now().isoformat(" ", "minutes"), "clocks": clocks()}
+        for there in arrays:
+            chosen = {row["kernel"]: row["parameters"] for row in runs[0] if vars(there.heat).items() <= row.items()} if number else None
+            for row in run_heat(there, device.sms, chosen):
+                runs[-1].append(row | when)
                 say(f"{line(row)}  error {row['error']:.1e}, cuBLAS's {row['library_error']:.1e}  {row['kernel']}")
-    return made(rows, "--warpgroups")
+    return made(list(joined(runs)), "--warpgroups")
+
+
+def joined(runs: Iterable[Sequence[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each product and kernel: medians over the runs, "low" and "high" the least and the largest ratio of a run.
+
+    "runs" has what each run found by itself, with its device, date and clock; its "low" and "high" are the quartiles of its turns.
+
+    >>> one = {"kernel": "a", "N": 8, "parameters": {}, "library": 2.0, "ours": 1.0, "ratio": 2.0, "low": 1.9, "high": 2.1, "wrong": 0,
+    ...        "error": 0.5, "library_error": 0.25, "device": "a GPU", "date": "2026-11-28 03:30", "clocks": ""}
+    >>> row, = joined([[one], [one | {"ratio": 1.5, "error": 1.0}], [one | {"ratio": 3.0}]])
+    >>> row["ratio"], row["low"], row["high"], row["error"], [run["ratio"] for run in row["runs"]]
+    (2.0, 1.5, 3.0, 1.0, [2.0, 1.5, 3.0])
+    """
+    own = ("device", "date", "clocks", "library", "ours", "ratio", "low", "high")
+    for rows in zip(*runs, strict=True):
+        ratios = [row["ratio"] for row in rows]
+        medians = {name: statistics.median(row[name] for row in rows) for name in ("library", "ours", "ratio")}
+        worst = {name: max(row[name] for row in rows) for name in ("wrong", "error", "library_error")}
+        what = {name: value for name, value in rows[0].items() if name not in own}
+        yield what | medians | {"low": min(ratios), "high": max(ratios)} | worst | {"runs": [{name: row[name] for name in own} for row in rows]}

@@ -10,8 +10,12 @@ from course_lib.gpu.launch import CUDA_ERRORS, GpuError, explain
 from course_lib.gpu.timing import Timing, time_call
 
 NAMES = {"win32": ("cublas64_13.dll", "cublas64_12.dll")}.get(sys.platform, ("libcublas.so.13", "libcublas.so.12", "libcublas.so"))
+LT_NAMES = tuple(name.replace("cublas", "cublasLt") for name in NAMES)
 GEMM = {"float32": ("cublasSgemm_v2", ctypes.c_float), "float64": ("cublasDgemm_v2", ctypes.c_double)}
 BFLOAT16, FLOAT32, SUMS_IN_FLOAT32, USUAL = 14, 0, 68, -1      # CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT
+E4M3, MOST_WORKSPACE = 28, 1      # CUDA_R_8F_E4M3, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+TRANSA, FAST_ACCUM = 3, 25        # CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_FAST_ACCUM
+ALGORITHM_WORDS = 12              # of 64 bits in a cublasLtMatmulHeuristicResult_t, which begins with the algorithm
 NOT_TRANSPOSED, TRANSPOSED = 0, 1
 
 
@@ -57,15 +61,20 @@ def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: 
     ----------
     A, B, C : float32 or float64 CuPy arrays
         Without padding, as they are stored: A is (K, M) when transposed[0], B is (N, K) when transposed[1]; C is (M, N).
-        A and B of uint16 are the bits of bfloat16; C is float32 then (`cublasGemmEx`).
+        A and B of uint16 are the bits of bfloat16; C is float32 then, or bfloat16 too (`cublasGemmEx`). A and B of uint8 are the bits of
+        FP8, and C is bfloat16 (`cublasLtMatmul`): B is given transposed then, and nothing is added.
     pointer
         Gives an array's address.
     """
-    (M, N), K, (library, handle), (name, real) = C.shape, A.shape[0 if transposed[0] else 1], _cublas(), GEMM[C.dtype.name]
+    if A.dtype == "uint8":
+        return _bind_eights(A, B, C, alpha, stream, pointer)
+    (M, N), K, (library, handle) = C.shape, A.shape[0 if transposed[0] else 1], _cublas()
+    name, real = GEMM["float32" if C.dtype == "uint16" else C.dtype.name]
     ops = [TRANSPOSED if transpose else NOT_TRANSPOSED for transpose in transposed]
     short = A.dtype == "uint16"
     a, b, gemm = real(alpha), real(beta), getattr(library, "cublasGemmEx" if short else name)
-    stored, result, how = ((BFLOAT16,), (FLOAT32,), (SUMS_IN_FLOAT32, USUAL)) if short else ((), (), ())
+    to = BFLOAT16 if C.dtype == "uint16" else FLOAT32
+    stored, result, how = ((BFLOAT16,), (to,), (SUMS_IN_FLOAT32, USUAL)) if short else ((), (), ())
     factors = [part for X in (B, A) for part in (ctypes.c_void_p(pointer(X)), *stored, X.shape[1])]     # B' A', as in time_product
     arguments = (handle, ops[1], ops[0], N, M, K, ctypes.byref(a), *factors, ctypes.byref(b), ctypes.c_void_p(pointer(C)), *result, N, *how)
 
@@ -73,6 +82,27 @@ def bind_product(A: Any, B: Any, C: Any, alpha: float, beta: float, transposed: 
         _use_stream(stream)
         _checked(gemm(*arguments))
     return call
+
+
+def _bind_eights(A, B, C, alpha, stream, pointer):
+    """Return the call of cuBLASLt for FP8: C' = alpha B A', with B and C' by columns, and sums as short as the tensor cores make them."""
+    (M, N), K, handle, lt = C.shape, A.shape[1], _cublas()[1], _cublas_lt()         # a handle of cuBLAS is one of cuBLASLt, too
+    wanted, preference, found, algorithm = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int(), (ctypes.c_uint64 * ALGORITHM_WORDS)()
+    _checked(lt.cublasLtMatmulDescCreate(ctypes.byref(wanted), SUMS_IN_FLOAT32, FLOAT32))
+    for attribute, value in ((TRANSA, ctypes.c_int32(TRANSPOSED)), (FAST_ACCUM, ctypes.c_int8(1))):
+        _checked(lt.cublasLtMatmulDescSetAttribute(wanted, attribute, ctypes.byref(value), ctypes.c_size_t(ctypes.sizeof(value))))
+    layouts = [ctypes.c_void_p() for _ in range(3)]
+    for layout, kind, rows, cols in zip(layouts, (E4M3, E4M3, BFLOAT16), (K, K, N), (N, M, M), strict=True):
+        _checked(lt.cublasLtMatrixLayoutCreate(ctypes.byref(layout), kind, ctypes.c_uint64(rows), ctypes.c_uint64(cols), ctypes.c_int64(rows)))
+    room = ctypes.c_uint64(WORKSPACE)
+    _checked(lt.cublasLtMatmulPreferenceCreate(ctypes.byref(preference)))
+    _checked(lt.cublasLtMatmulPreferenceSetAttribute(preference, MOST_WORKSPACE, ctypes.byref(room), ctypes.c_size_t(8)))
+    _checked(lt.cublasLtMatmulAlgoGetHeuristic(handle, wanted, *layouts, layouts[2], preference, 1, algorithm, ctypes.byref(found)))
+    factor, zero = ctypes.c_float(alpha), ctypes.c_float(0)
+    b, a, c = ((ctypes.c_void_p(pointer(x)), layout) for x, layout in zip((B, A, C), layouts, strict=True))
+    arguments = (handle, wanted, ctypes.byref(factor), *b, *a, ctypes.byref(zero), *c, *c, algorithm, ctypes.c_void_p(_workspace()),
+                 ctypes.c_size_t(WORKSPACE), stream)
+    return lambda: _checked(lt.cublasLtMatmul(*arguments))
 
 
 def time_copy(source: Any, target: Any, **options: Any) -> Timing:
@@ -99,17 +129,24 @@ def _cublas():
     import cupy
 
     cupy.matmul(cupy.ones((2, 2), cupy.float32), cupy.ones((2, 2), cupy.float32))
-    for name in NAMES:
-        try:
-            library = ctypes.CDLL(name)
-            break
-        except OSError:
-            continue
-    else:
-        raise GpuError(f"cuBLAS cannot be loaded ({' or '.join(NAMES)}), though CuPy can be", entry="cuBLAS")
-    handle = ctypes.c_void_p()
+    library, handle = _loaded(NAMES), ctypes.c_void_p()
     _checked(library.cublasCreate_v2(ctypes.byref(handle)))
     return library, handle
+
+
+@cache
+def _cublas_lt():
+    """Return cuBLASLt, which cuBLAS has loaded."""
+    return _loaded(LT_NAMES)
+
+
+def _loaded(names):
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise GpuError(f"cuBLAS cannot be loaded ({' or '.join(names)}), though CuPy can be", entry="cuBLAS")
 
 
 def _use_stream(stream):

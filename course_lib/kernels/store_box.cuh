@@ -1,6 +1,6 @@
 // store_box.cuh -- a tile of bfloat16 on its way out: rounded, to shared memory, and from there to global memory by a tensor map
 //
-// Used by   bgemm_clusters.cu; sm_90a
+// Used by   bgemm_clusters.cu and b8gemm_clusters.cu; sm_90a
 #pragma once
 // Wait for the threads of one's warpgroup.
 __device__ __forceinline__ void warpgroup_sync(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }

@@ -116,6 +116,54 @@ def round_to_eight(x: ArrayLike, name: str) -> NDArray[np.float32]:
     return np.copysign(np.minimum(np.rint(size / step) * step, form.largest), x).astype(np.float32)
 
 
+def to_e4m3(x: ArrayLike) -> NDArray[np.uint8]:
+    """Round numbers to FP8's E4M3 and return their bits, 8 for each: sign, exponent of 4 bits, mantissa of 3.
+
+    They are rounded to the nearest, ties to the even neighbour; what is too large, and Inf, becomes 448, the largest. NaN becomes 0x7f.
+
+    Parameters
+    ----------
+    x
+        float32; other numbers are rounded to float32 first.
+
+    Returns
+    -------
+    Of the shape of x.
+
+    Source: "PTX ISA", cvt.rn.satfinite.e4m3x2.f32; held to the simulator's instruction.
+
+    >>> [f"{bits:#04x}" for bits in to_e4m3([1, -2, 1 / 3, 500, float("nan")])]
+    ['0x38', '0xc0', '0x2b', '0x7e', '0x7f']
+    """
+    x = np.asarray(x, np.float32)
+    size = np.minimum(np.abs(x), np.float32(FP8["e4m3"].largest))
+    pattern = size.view(np.uint32)
+    normal = (pattern + np.uint32(0x7FFFF) + (pattern >> np.uint32(20) & np.uint32(1)) >> np.uint32(20)) - np.uint32(120 << 3)
+    with np.errstate(invalid="ignore"):
+        code = np.where(size < FP8["e4m3"].normal, np.rint(size * np.float32(512)).astype(np.uint32), normal)
+    return np.where(np.isnan(x), 0x7F, code | np.signbit(x) * np.uint32(0x80)).astype(np.uint8)
+
+
+def from_e4m3(bits: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Return the numbers of which an array of uint8 holds the E4M3 bits; nothing is rounded.
+
+    Raises
+    ------
+    InputError, a ValueError
+        For an array of another type.
+
+    >>> from_e4m3(to_e4m3([1 / 3, 500])).tolist()
+    [0.34375, 448.0]
+    """
+    bits = np.asarray(bits)
+    if bits.dtype != np.uint8:
+        raise InputError(f"the bits of E4M3 are uint8, not {bits.dtype}: make them with to_e4m3")
+    code = np.arange(128)
+    sizes = np.where(code < 8, code / 512, (1 + code % 8 / 8) * 2.0 ** (code // 8 - 7)).astype(np.float32)
+    sizes[127] = np.nan
+    return np.concatenate([sizes, -sizes])[bits]
+
+
 def to_bf16(x: ArrayLike) -> NDArray[np.uint16]:
     """Round numbers to bfloat16 and return their bits, 16 for each: NumPy has no such type, so an array of them is one of uint16.
 

@@ -6,7 +6,7 @@
 and for programs on this machine's CPU `run_cpu("gemm_packed", A, B, threads=2)` and `count_lines("gemm_ijk", A, B)`.
 """
 
-from course_lib.model.number_formats import from_bf16, to_bf16
+from course_lib.model.number_formats import from_bf16, from_e4m3, to_bf16, to_e4m3
 from course_lib.run.accuracy import Mismatch, matches, max_error, mismatch, reference, tolerance
 from course_lib.run.ahead import Offer, compile_ahead, compile_offered, offer, translate_ahead
 from course_lib.run.bound import bound_of, one_block, work_of
@@ -32,8 +32,8 @@ __all__ = [
     "Choice", "CopyWait", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "KernelLaunch", "KernelReads", "LaunchLimits",
     "LaunchResult", "LineCount", "MicroResult", "Mismatch", "Offer", "PipelineStep", "ReadAhead", "RunResult", "StepResult", "UnderWay",
     "VectorsResult", "bound_of", "build_cpu", "choose", "choose_backend", "compile_ahead", "compile_offered",
-    "copies_under_way", "count_lines", "counter_name", "cpu_peak", "execute", "footprint", "from_bf16", "kernel_reads", "limits_of",
+    "copies_under_way", "count_lines", "counter_name", "cpu_peak", "execute", "footprint", "from_bf16", "from_e4m3", "kernel_reads", "limits_of",
     "line_table", "loop_reads", "matches", "max_error", "mismatch", "offer", "one_block", "per_line", "pipeline_steps", "reads_ahead",
     "reference", "resolve", "resolve_cpu", "run", "run_chosen", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_split",
-    "run_sum", "run_transpose", "run_unfused", "run_vectors", "stages_in_flight", "to_bf16", "tolerance", "translate_ahead", "work_of",
+    "run_sum", "run_transpose", "run_unfused", "run_vectors", "stages_in_flight", "to_bf16", "to_e4m3", "tolerance", "translate_ahead", "work_of",
 ]

@@ -24,7 +24,12 @@ K terms lose K u and the K/4 results 2u each: (1.5 K + 2) u in all, and two roun
 "At least 4 products" and "24 bits" hold for Ampere, on later chips there are more of both (Fasi, Higham, Mikaitis, Pranesh, Numerical
 behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021; for Hopper arXiv:2511.10909, which the simulator follows).
 
-Where A and B are stored as bfloat16, they are what is given (arrays of uint16, its bits), and nothing is rounded: v = 0.
+Where A and B are stored as bfloat16, they are what is given (arrays of uint16, its bits), and nothing is rounded: v = 0. The same holds
+for FP8 (uint8). Where C is stored as bfloat16, each element is rounded once more, by at most 2**-8 of it.
+
+Sums of FP8 ("e4m3", v = 2**-4, numbers below 2**-6 by as much as that number) are shorter: 32 products and the sum so far are cut off
+13 bits behind the point of the largest, and the result keeps 13 bits there (arXiv:2511.10909). Each group of 32 costs 33 errors of 2**-13,
+K terms K + ceil(K/32) of them: the bound grows fast, and says nothing from K = 3971 on.
 
 A float split into three bfloat16 ("bf16x3") is their sum exactly (below 2**-106 nearly): x1 is at most 2**-8 of x, x2 at most 2**-17.
 Left out are x1 y2, x2 y1 and x2 y2: 1.001 u. Tensor cores add 16 terms at a time, which loses (1.5 min(K, 16) + 2) u, 1.6 % more with
@@ -43,7 +48,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from course_lib.errors import CourseError
-from course_lib.model.number_formats import from_bf16
+from course_lib.model.number_formats import FORMATS, from_bf16, from_e4m3
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,9 @@ class InputRounding:
 
 
 INPUTS = {"": InputRounding(0.0, 0.0, 1.0), "tf32": InputRounding(2.0**-11, 2.0**-126, 1.5), "bf16": InputRounding(2.0**-8, 2.0**-126, 1.5),
-          "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16), "bf16x3 by 64": InputRounding(0.0, 2.0**-106, 1 / 64)}
+          "e4m3": InputRounding(2.0**-4, 2.0**-6, 2112.0), "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16), "bf16x3 by 64": InputRounding(0.0, 2.0**-106, 1 / 64)}
 TERMS = {"bf16x3": 16, "bf16x3 by 64": 64}         # that a tensor core adds up before they are added in float32
+FROM_BITS = {np.dtype(np.uint16): from_bf16, np.dtype(np.uint8): from_e4m3}
 
 
 def tolerance(K: int, dtype: DTypeLike = np.float32, inputs: str = "", stored: bool = False) -> float:
@@ -96,6 +102,8 @@ def roundings(K: int, inputs: str = "") -> float:
     _kind(inputs)
     if not inputs:
         return K + 2
+    if inputs == "e4m3":
+        return 2**11 * (K + math.ceil(K / 32)) + 2
     together = TERMS.get(inputs)
     return 1.5 * min(K, together) + math.ceil(K / together) + 6 if together else 1.5 * K + 4
 
@@ -107,19 +115,20 @@ def _kind(inputs: str, stored: bool = False) -> InputRounding:
 
 
 def _stored(X: ArrayLike) -> bool:
-    """Return whether a matrix is given as the bits of bfloat16."""
-    return np.asarray(X).dtype == np.uint16
+    """Return whether a matrix is given as the bits of bfloat16 or FP8."""
+    return np.asarray(X).dtype in FROM_BITS
 
 
 def _numbers(X: ArrayLike) -> NDArray[np.floating]:
     """Return a matrix as numbers."""
-    return from_bf16(np.asarray(X)) if _stored(X) else np.asarray(X)
+    X = np.asarray(X)
+    return FROM_BITS[X.dtype](X) if X.dtype in FROM_BITS else X
 
 
 def reference(A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, alpha: float = 1.0, beta: float = 0.0) -> NDArray[np.float64]:
     """Compute alpha A B + beta C in float64; alpha and beta are rounded to the type of A, C is not read when beta is 0.
 
-    Arrays of uint16 are the bits of bfloat16.
+    Arrays of uint16 are the bits of bfloat16, those of uint8 the bits of E4M3.
 
     Returns
     -------
@@ -130,10 +139,14 @@ def reference(A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, alpha: flo
     return product if beta == 0 else product + float(real(beta)) * np.asarray(C, np.float64)
 
 
-def limit(A: ArrayLike, inputs: str = "") -> float:
-    """Return the error that `mismatch` allows, relative to the sum of the absolute values of all terms, for a product with A."""
-    K = np.shape(A)[1]
-    return tolerance(K, _type(A), inputs, _stored(A)) + tolerance(K, np.float64)
+def limit(A: ArrayLike, inputs: str = "", rounded: bool = False) -> float:
+    """Return the error that `mismatch` allows, relative to the sum of the absolute values of all terms, for a product with A.
+
+    `rounded`: the result is stored as bfloat16.
+    """
+    K, last = np.shape(A)[1], FORMATS["bf16"].unit if rounded else 0.0
+    sums = tolerance(K, _type(A), inputs, _stored(A))
+    return sums + last * (1 + sums) + tolerance(K, np.float64)
 
 
 def _type(A: ArrayLike) -> np.dtype:
@@ -169,7 +182,7 @@ def max_error(result: ArrayLike, A: ArrayLike, B: ArrayLike, C: ArrayLike | None
 def matches(result: ArrayLike, A: ArrayLike, B: ArrayLike, C: ArrayLike | None = None, *, alpha: float = 1.0, beta: float = 0.0,
             inputs: str = "") -> bool:
     """Return whether a result is within `limit(A, inputs)` of the exact one everywhere."""
-    return max_error(result, A, B, C, alpha=alpha, beta=beta, inputs=inputs) <= limit(A, inputs)
+    return max_error(result, A, B, C, alpha=alpha, beta=beta, inputs=inputs) <= limit(A, inputs, _stored(result))
 
 
 @dataclass(frozen=True)
@@ -204,14 +217,14 @@ def mismatch(result: ArrayLike, A: ArrayLike, B: ArrayLike, C: ArrayLike | None 
     >>> print(mismatch(np.float32([[12]]), A, B))
     1 of 1 elements are wrong; C[0][0] is 12, not 11 (error 1.0e+00, rounding explains 2.6e-06)
     """
-    errors, bound = _errors(result, A, B, C, alpha, beta, inputs), limit(A, inputs)
+    errors, bound = _errors(result, A, B, C, alpha, beta, inputs), limit(A, inputs, _stored(result))
     wrong = ~(errors <= bound)
     if not wrong.any():
         return None
     row, col = np.unravel_index(np.argmax(np.where(np.isnan(errors), np.inf, errors)), errors.shape)
     expected = reference(A, B, C, alpha, beta)[row, col]
     allowed = bound * magnitude(A, B, C, alpha, beta, inputs)[row, col]
-    got = float(np.asarray(result)[row, col])
+    got = float(_numbers(result)[row, col])
     return Mismatch(int(row), int(col), got, float(expected), abs(got - expected), float(allowed),
                     int(wrong.sum()), wrong.size)
 
@@ -219,7 +232,7 @@ def mismatch(result: ArrayLike, A: ArrayLike, B: ArrayLike, C: ArrayLike | None 
 def _errors(result: ArrayLike, A: ArrayLike, B: ArrayLike, C: ArrayLike | None, alpha: float, beta: float,
             inputs: str) -> NDArray[np.float64]:
     right = reference(A, B, C, alpha, beta)
-    result = np.asarray(result, np.float64)
+    result = np.asarray(_numbers(result), np.float64)
     if result.shape != right.shape:
         raise CourseError(f"the result has shape {result.shape}, but A and B give {right.shape}")
     with np.errstate(invalid="ignore"):

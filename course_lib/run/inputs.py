@@ -1,6 +1,7 @@
 """Check what the reader gives to `run`, and lay it out as the device will see it."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -11,14 +12,34 @@ from numpy.typing import NDArray
 from course_lib import gpu
 from course_lib.errors import CourseError
 from course_lib.kernels.kernel import ceil_div
-from course_lib.model.number_formats import QUIET_NAN, bf16_parts, to_bf16
+from course_lib.model.number_formats import QUIET_NAN, bf16_parts, to_bf16, to_e4m3
 from course_lib.run.types import Argument, Array
 from course_lib.tensor_maps import TensorMap
 from course_lib.unwritten import is_unwritten, missing
 
 MOST_ELEMENTS = 2**31 - 1      # the kernels index a matrix with int
-WHOLE_ROWS, PAIRS = 8, 2       # elements of which rows are multiples where tensor maps fetch them, and where C is stored in pairs
-Boxes = tuple[tuple[int, int], tuple[int, int]]
+WHOLE_ROWS, PAIRS = 8, 2       # elements of which rows are multiples where tensor maps fetch bfloat16, and where C is stored in pairs
+Boxes = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """A format that NumPy has not, as bits: their type, what makes them of float32, one that is no number, and the format's name."""
+
+    dtype: type[np.unsignedinteger]
+    make: Callable[[NDArray[np.float32]], NDArray[np.unsignedinteger]]
+    nan: np.unsignedinteger
+    name: str
+
+    @property
+    def whole_rows(self) -> int:
+        """Return how many elements have the 16 bytes of which rows are multiples for a tensor map."""
+        return 16 // np.dtype(self.dtype).itemsize
+
+
+BITS = {"bf16": Bits(np.uint16, to_bf16, QUIET_NAN, "bfloat16"), "bf16x3": Bits(np.uint16, bf16_parts, QUIET_NAN, "bfloat16"),
+        "e4m3": Bits(np.uint8, to_e4m3, np.uint8(0x7F), "E4M3")}
+BY_COLUMNS = ("e4m3",)         # formats in which B's columns lie one behind the other
 
 
 @dataclass(frozen=True)
@@ -51,11 +72,13 @@ class Matrix:
                                                ((self.rows * self.ld * step,) if several else ()) + (self.ld * step, step))
 
     def map(self, buffer: np.ndarray, box: tuple[int, int]) -> TensorMap:
-        """Return the tensor map of a buffer of bfloat16 laid out like this one; a box is taken of all parts."""
+        """Return the tensor map of a buffer of bits laid out like this one; a box is taken of all parts."""
         return factor_map(self.view(buffer), box)
 
     def stray(self, buffer: np.ndarray) -> int:
         """Count the elements between the rows that are no longer NaN."""
+        if not np.issubdtype(buffer.dtype, np.floating):
+            return 0                           # it is stored by a tensor map, which knows where rows end
         padding = np.ones(len(buffer), bool)
         self.view(padding)[...] = False
         return int(np.count_nonzero(~np.isnan(buffer[padding])))
@@ -84,14 +107,17 @@ class Problem:
     def arguments(self, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> tuple[Argument, ...]:
         """Return SGEMM's arguments, in order, for three buffers; with boxes a tensor map stands for a matrix and its leading dimension."""
         if self.boxes:
-            maps = self.A.map(A, self.boxes[0]), self.B.map(B, self.boxes[1])
+            maps = [matrix.map(buffer, box) for matrix, buffer, box in zip((self.A, self.B, self.C), (A, B, C), self.boxes, strict=False)]
+            if len(maps) == 3:
+                return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, *maps)
             return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, *maps, self.beta, C, np.int32(self.C.ld))
         return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, A, np.int32(self.A.ld),
                 B, np.int32(self.B.ld), self.beta, C, np.int32(self.C.ld))
 
 
 def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta: float = 0.0, dtype: str = "float32",
-            transposed: tuple[bool, bool] = (False, False), layout: str = "row", stored: str = "", boxes: Boxes | None = None) -> Problem:
+            transposed: tuple[bool, bool] = (False, False), layout: str = "row", stored: str = "", boxes: Boxes | None = None,
+            result: str = "") -> Problem:
     """Check matrices and numbers, and copy them into buffers of the device's layout.
 
     Parameters
@@ -108,6 +134,8 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
         `Kernel.stored`: the format in which the kernel wants A and B. They are given as its bits, or in float32 and rounded here.
     boxes
         `Kernel.boxes`: where a kernel wants tensor maps, rows of A and B are made multiples of 16 bytes, and those of C of 8.
+    result
+        `Kernel.result`: the format in which C is stored; then alpha A B is computed and no C is given.
 
     Returns
     -------
@@ -125,6 +153,8 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
         _check_kind(name, array, np.dtype(dtype), stored if name in "AB" else "")
         named[name] = by_columns(array).T if column else array
         _check_strides(name, named[name])
+    if result and (C is not None or beta != 0):
+        raise CourseError(f"this kernel stores alpha A B as {BITS[result].name} and adds nothing to it: give no C, and leave beta at 0")
     (M, K), (inner, N) = (array.shape[::-1] if transpose else array.shape for array, transpose in zip((A, B), transposed, strict=True))
     if inner != K:
         raise CourseError(f"A is {M} × {K} and B is {inner} × {N}{' once transposed' if any(transposed) else ''}: "
@@ -137,14 +167,17 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     if C is None:
         rows, cols = (N, M) if column else (M, N)
         _check_size("C", rows, cols, cols)
-        ld = ceil_div(cols, PAIRS) * PAIRS if boxes else cols
-        result = Matrix("C", rows, cols, ld, np.full((rows - 1) * ld + cols, np.nan, dtype))
+        multiple = BITS[result].whole_rows if result else PAIRS if boxes else 1
+        ld = ceil_div(cols, multiple) * multiple
+        values = (BITS[result].nan, BITS[result].dtype) if result else (np.nan, dtype)
+        answer = Matrix("C", rows, cols, ld, np.full((rows - 1) * ld + cols, *values))
     else:
-        result = matrix("C", named["C"], multiple=PAIRS if boxes else 1)
+        answer = matrix("C", named["C"], multiple=PAIRS if boxes else 1)
     cupy = any(map(gpu.is_cupy, named.values()))
-    multiple = WHOLE_ROWS if boxes else 1
-    factors = matrix("A", named["A"], stored, multiple), matrix("B", named["B"], stored, multiple)
-    return Problem(M, N, K, *factors, result, factor, addend, cupy, column, boxes)
+    multiple = BITS[stored].whole_rows if boxes else 1
+    second = by_columns(named["B"]).T if stored in BY_COLUMNS else named["B"]
+    factors = matrix("A", named["A"], stored, multiple), matrix("B", second, stored, multiple)
+    return Problem(M, N, K, *factors, answer, factor, addend, cupy, column, boxes)
 
 
 def by_columns(array: Array) -> Array:
@@ -156,8 +189,8 @@ def by_columns(array: Array) -> Array:
 
 
 def factor_map(array: Array, box: tuple[int, int]) -> TensorMap:
-    """Return the tensor map of a matrix of bfloat16 on either side, or of several along a first axis, whose boxes are taken together."""
-    return TensorMap(array, (*array.shape[:-2], *box), swizzle=128, promotion=128, element="bf16")
+    """Return the tensor map of a matrix of bits on either side, or of several along a first axis, whose boxes are taken together."""
+    return TensorMap(array, (*array.shape[:-2], *box), swizzle=128, promotion=128, element="bf16" if array.dtype == np.uint16 else "")
 
 
 def check_array(name: str, array: Array, dtype: np.dtype) -> None:
@@ -172,10 +205,11 @@ def _check_kind(name: str, array: Array, dtype: np.dtype, stored: str = "") -> N
     if not isinstance(array, np.ndarray) and not gpu.is_cupy(array):
         raise CourseError(f"{name} is a {type(array).__name__}, not a NumPy or CuPy array: "
                           f"make one with np.array({name}, dtype=np.{dtype})")
-    if stored == "bf16" and array.dtype not in (dtype, np.uint16):
-        raise CourseError(f"{name} is {array.dtype}, but this kernel multiplies bfloat16: give float32, which is rounded to it, or its "
-                          f"bits as uint16, to_bf16({name})")
-    if stored != "bf16" and array.dtype != dtype:
+    bits = BITS[stored] if stored and stored != "bf16x3" else None
+    if bits and array.dtype not in (dtype, bits.dtype):
+        raise CourseError(f"{name} is {array.dtype}, but this kernel multiplies {bits.name}: give float32, which is rounded to it, or its "
+                          f"bits as {np.dtype(bits.dtype)}, {bits.make.__name__}({name})")
+    if not bits and array.dtype != dtype:
         raise CourseError(f"{name} is {array.dtype}, but this kernel computes in {dtype}: "
                           f"convert it with {name}.astype(np.{dtype})")
     if array.ndim != 2:
@@ -227,9 +261,9 @@ def matrix(name: str, array: Array, stored: str = "", multiple: int = 1) -> Matr
     """
     (rows, cols), ld, values = array.shape, ceil_div(_leading(array), multiple) * multiple, gpu.to_host(array)
     parts = 3 if stored == "bf16x3" else 1
-    if stored and values.dtype != np.uint16:
-        values = to_bf16(values) if parts == 1 else bf16_parts(values)
-    buffer = np.full((parts * rows - 1) * ld + cols, QUIET_NAN if stored else np.nan, values.dtype)
+    if stored and values.dtype != BITS[stored].dtype:
+        values = BITS[stored].make(values)
+    buffer = np.full((parts * rows - 1) * ld + cols, BITS[stored].nan if stored else np.nan, values.dtype)
     made = Matrix(name, rows, cols, ld, buffer, parts)
     made.view()[...] = values
     return made

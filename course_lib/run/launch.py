@@ -2,8 +2,8 @@
 
 import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from course_lib.kernels import Kernel
 from course_lib.model.occupancy import Occupancy, occupancy
 from course_lib.run.progress import shown
 from course_lib.run.types import Argument, Extent, Progress, TracedWarps
+from course_lib.tensor_maps import TensorMap
 from course_lib.toolchain.compiled import Compiled
 from course_lib.toolchain.resources import Resources
 
@@ -118,14 +119,23 @@ def _compile(job: KernelLaunch, arch: str) -> Compiled:
     return toolchain.compile_cuda(job.kernel.source, name=name, arch=arch, defines=job.kernel.defines(**job.values))
 
 
-def _fresh(job: KernelLaunch) -> list[Argument]:
-    """Return the arguments with copies of the arrays that the kernel writes."""
-    return [a.copy() if i in job.outputs and isinstance(a, np.ndarray) else a for i, a in enumerate(job.arguments)]
+def _fresh(job: KernelLaunch, move: Callable[[np.ndarray], Any] = np.asarray) -> list[Any]:
+    """Return the arguments with copies of the arrays that the kernel writes; `move` brings those that it writes by a map to the device."""
+    return [a if i not in job.outputs else _copied(a, move) if isinstance(a, TensorMap) else a.copy() for i, a in enumerate(job.arguments)]
 
 
-def _written(job: KernelLaunch, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:
+def _copied(given: TensorMap, move: Callable[[np.ndarray], Any]) -> TensorMap:
+    """Return the map of a copy, whose rows are as far apart."""
+    rows, cols = given.array.shape
+    room = np.zeros((rows, given.array.strides[0] // given.array.itemsize), given.array.dtype)
+    room[:, :cols] = given.array
+    return replace(given, array=move(room)[:, :cols])
+
+
+def _written(job: KernelLaunch, arguments: Sequence[Any]) -> tuple[Any, ...]:
     """Return the arrays among a launch's arguments that the kernel writes."""
-    return tuple(arguments[i] for i in job.outputs)
+    written = (arguments[i] for i in job.outputs)
+    return tuple(x.array if isinstance(x, TensorMap) else x for x in written)
 
 
 def _simulate(job: KernelLaunch, arch: str, **options: Any) -> tuple[simt.Report, tuple[np.ndarray, ...]]:
@@ -139,7 +149,7 @@ def _simulate(job: KernelLaunch, arch: str, **options: Any) -> tuple[simt.Report
 
 def _measure(job: KernelLaunch, compiled: Compiled) -> tuple[Timing, tuple[np.ndarray, ...]]:
     """Return the time on the GPU, and the arrays after a launch of its own."""
-    arguments = [gpu.to_device(a) if isinstance(a, np.ndarray) else a for a in _fresh(job)]
+    arguments = [gpu.to_device(a) if isinstance(a, np.ndarray) else a for a in _fresh(job, gpu.to_device)]
     shape = (compiled, job.kernel.entry, job.grid, job.block, arguments)
     more: dict[str, Any] = {"constants": job.constants, "dynamic_shared": job.kernel.dynamic_bytes(**job.values)}
     gpu.launch(*shape, **more)

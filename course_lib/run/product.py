@@ -13,7 +13,7 @@ from course_lib.run.launch import KernelLaunch, execute
 from course_lib.run.result import RunResult
 from course_lib.run.types import Array, KernelLike, Progress, TracedWarps
 
-OUTPUT, OUTPUT_WITH_MAPS = 9, 7     # C among SGEMM's arguments
+OUTPUT, OUTPUT_WITH_MAPS, OUTPUT_BY_MAP = 9, 7, 6        # C among SGEMM's arguments
 
 
 def run(kernel: KernelLike, A: Array, B: Array, C: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
@@ -29,7 +29,8 @@ def run(kernel: KernelLike, A: Array, B: Array, C: Array | None = None, *, alpha
         (M, K), (K, N), (M, N) arrays of the kernel's element type, mostly float32, NumPy or CuPy;
         a kernel with TRANSA = 1 takes A as (K, M), with TRANSB = 1 B as (N, K).
         A column-major kernel gets them by columns, copied where they are not. A kernel whose A and B are stored as bfloat16 takes their
-        bits as uint16, `to_bf16(A)`; from float32 they are rounded before it starts.
+        bits as uint16, `to_bf16(A)`; from float32 they are rounded before it starts. The same holds for FP8, `to_e4m3(A)`, as uint8. Where
+        C is stored as bfloat16, the answer has its bits (`from_bf16`), and neither C nor beta is given.
         Rows may be padded (slices of wider arrays): the kernel then gets their stride as lda, ldb, ldc, and NaN
         between the rows. The given C is not changed. Without C the answer starts as NaN, so that an element which
         the kernel forgets, or reads although beta is 0, shows.
@@ -62,13 +63,13 @@ def run(kernel: KernelLike, A: Array, B: Array, C: Array | None = None, *, alpha
         raise CourseError(f"{kernel.name} does not multiply matrices; run_{kernel.kind} runs it", kernel=kernel.name)
     values = kernel.check(**parameters)
     task = problem(A, B, C, alpha, beta, kernel.dtype, (bool(values.get("TRANSA")), bool(values.get("TRANSB"))), kernel.layout,
-                   kernel.stored, kernel.boxes)
+                   kernel.stored, kernel.boxes, kernel.result)
     for wrong in (kernel.sizes_of(task.M, task.N, task.K, values), kernel.strides_of(task.A.ld, task.B.ld, task.C.ld, values)):
         if wrong:
             raise CourseError(f"{kernel.name}: {wrong}", kernel=kernel.name, M=task.M, N=task.N, K=task.K)
     workspace = (np.zeros(count, dtype) for dtype, count in kernel.workspace(**values))
     job = KernelLaunch(kernel, values, (*task.arguments(task.A.buffer, task.B.buffer, task.C.buffer), *workspace),
-                       (OUTPUT_WITH_MAPS if kernel.boxes else OUTPUT,),
+                       (OUTPUT_BY_MAP if kernel.result else OUTPUT_WITH_MAPS if kernel.boxes else OUTPUT,),
                        kernel.grid(task.M, task.N, **values), kernel.block(**values))
     done = execute(job, backend=backend, racecheck=racecheck, trace=trace, counters=counters, device=device,
                    warp_order=warp_order, progress=progress)
@@ -90,6 +91,6 @@ def resolve(kernel: KernelLike) -> Kernel:
 
 def _as_given(task: Problem, buffer: np.ndarray) -> Array:
     """Return C without padding in memory of its own, as CuPy when the reader gave CuPy."""
-    there = task.C.view(buffer)
+    there = buffer if buffer.ndim == 2 else task.C.view(buffer)         # what a map has stored is a matrix already
     answer = np.array(there.T if task.column else there, order="C")
     return gpu.to_device(answer) if task.cupy else answer

@@ -1,5 +1,6 @@
 """Boxes of tensors on the simulator, and on a GPU of compute capability 9.0."""
 
+import json
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from course_lib import gpu, simt, toolchain
 from course_lib.tensor_maps import TensorMap
 
+RECORD = json.loads((Path(__file__).parents[1] / "data" / "h100_warpgroups.json").read_text())["boxes"]
 SOURCE = Path(__file__).parent / "kernels" / "sm_90a" / "tensor_boxes.cu"
 ROOM = 8192
 
@@ -23,7 +25,7 @@ def launch(run, tensor, box, x, y, *, start=0, nbytes=None, how="", **options):
 
 
 def simulated(args, defines):
-    simt.launch(SOURCE, "tensor_boxes", 1, 32, args, arch="sm_90a", defines=defines)
+    return simt.launch(SOURCE, "tensor_boxes", 1, 32, args, arch="sm_90a", defines=defines)
 
 
 @pytest.fixture
@@ -73,3 +75,38 @@ def test_a_gpu_answers_the_same(name, hopper):
     tensor, box, x, y, how = PROBES[name]
     here, there = (launch(run, tensor, box, x, y, **how) for run in (simulated, hopper))
     assert all(np.array_equal(np.asarray(a).view(np.uint8), np.asarray(b).view(np.uint8)) for a, b in zip(here, there))
+
+
+LINES = np.random.default_rng(1).standard_normal((45, 72)).astype(np.float16)         # of 144 bytes, which is no multiple of a sector
+COUNTED = {
+    "whole rows of a swizzle": (TENSOR, (16, 64), 0, 3, {"swizzle": 128}),
+    "rows of a sector": (TENSOR, (16, 16), 0, 3, {}),
+    "rows in the middle of sectors": (TENSOR, (16, 16), 8, 3, {}),
+    "over the left and the lower edge": (TENSOR, (16, 16), -8, 31, {}),
+    "over the right and the upper edge": (TENSOR, (16, 16), 56, -2, {}),
+    "right of the tensor": (TENSOR, (16, 16), 64, 0, {}),
+    "below the tensor": (TENSOR, (16, 16), 0, 40, {}),
+    "rows of half a sector": (TENSOR, (16, 8), 0, 0, {}),
+    "the other halves": (TENSOR, (16, 8), 8, 0, {}),
+    "rows of 48 bytes": (TENSOR, (16, 24), 0, 0, {}),
+    "rows of 48 bytes, 16 bytes further": (TENSOR, (16, 24), 8, 0, {}),
+    "lines of 144 bytes": (LINES, (45, 64), 0, 0, {"swizzle": 128}),
+    "lines of 144 bytes, over the right edge": (LINES, (45, 64), 64, 0, {"swizzle": 128}),
+    "lines of 144 bytes, over the lower edge": (LINES, (64, 64), 0, 0, {"swizzle": 128}),
+    "lines of 144 bytes, over both edges": (LINES, (64, 64), 64, 0, {"swizzle": 128}),
+    "lines of 144 bytes, no swizzle": (LINES, (45, 64), 0, 0, {}),
+    "over both edges, no swizzle": (LINES, (64, 64), 64, 0, {}),
+    "every third row": PROBES["every third row"],
+    "rows narrower than the swizzle": (TENSOR, (8, 16), 0, 0, {"swizzle": 128}),
+    "promoted to 128 bytes": (TENSOR, (16, 16), 8, 3, {"promotion": 128}),
+    "over an edge with a swizzle of 32": (TENSOR, (16, 16), 56, -2, {"swizzle": 32}),
+}
+
+
+@pytest.mark.sampled(test=6, slow=15)
+@pytest.mark.parametrize("name", RECORD)
+def test_counts_what_a_gpu_counted(name):
+    tensor, box, x, y, how = COUNTED[name]
+    reports = []
+    launch(lambda *given: reports.append(simulated(*given)), tensor, box, x, y, **how)
+    assert {metric: reports[0].counters[metric] for metric in RECORD[name]} == RECORD[name]

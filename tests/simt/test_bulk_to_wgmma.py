@@ -138,7 +138,7 @@ def test_stages_in_flight_and_the_roles_of_warps(stages, order, racecheck):
     assert found.instructions["products"] > 4 * tiles * 10
     assert counted["multiply_adds_wgmma"] == counted["multiply_adds_wgmma_bf16"] == 64 * 32 * 32 * tiles
     assert counted["operand_bytes_wgmma_a"] + counted["operand_bytes_wgmma_b"] == 6144 * tiles, "each stage once"
-    assert counted["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] == 6144 * tiles
+    assert counted["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] == (4096 + 128 * 32) * tiles, "32 for 16"
     assert counted["smsp__sass_inst_executed_op_tma_ld.sum"] == (1 + 4 * 32) * tiles, "A by one lane, B by all"
 
 

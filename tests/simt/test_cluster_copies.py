@@ -8,7 +8,7 @@ from cluster_kernels import CLUSTER
 from launching import INT
 
 from course_lib import simt
-from course_lib.simt.host.counters import BULK_BYTES, BULK_COPIES
+from course_lib.simt.host.counters import BULK_BYTES, BULK_COPIES, BULK_ONCE
 
 HEAD = CLUSTER + """__device__ unsigned at(const void* p) { return __cvta_generic_to_shared(p); }
 __device__ unsigned map(unsigned a, unsigned rank) {
@@ -149,7 +149,8 @@ def test_one_copy_for_several_blocks(how):
     assert (out[1:3, 64:] == 7).all()
     assert not report.hazards
     assert report.counters[BULK_COPIES.format("ld")] == 2
-    assert report.counters[BULK_BYTES["ld"]] == 256 + 128
+    assert report.counters[BULK_BYTES["ld"]] == 3 * 256 + 128
+    assert report.counters[BULK_ONCE["ld"]] == (256 + 128) // 32
 
 
 # -- what is wrong -------------------------------------------------------------------------------------------------------------

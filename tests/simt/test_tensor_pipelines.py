@@ -6,7 +6,7 @@ import wgmma_kernels
 from bulk_kernels import HEAD as MBARRIERS
 
 from course_lib import simt
-from course_lib.simt.host.counters import BULK_SECTORS
+from course_lib.simt.host.counters import BULK_ONCE
 from course_lib.tensor_maps import TensorMap
 
 HELPERS = wgmma_kernels.HELPERS.replace("typedef unsigned long long u64;", "")
@@ -175,8 +175,8 @@ def test_two_warpgroups_and_two_blocks():
         assert (report.hazards, report.products, report.async_findings) == ((), (), ())
     tiles, depth = 2 * 2, 3
     assert report.counters["multiply_adds_wgmma"] == tiles * depth * 4 * 2 * 64 * 128 * 16
-    assert report.counters[BULK_SECTORS["st"]] == 200 * 200 * 4 // 32
-    assert report.counters[BULK_SECTORS["ld"]] == 2 * (200 + 200) * 160 * 2 // 32
+    assert report.counters[BULK_ONCE["st"]] == 200 * 200 * 4 // 32
+    assert report.counters[BULK_ONCE["ld"]] == 2 * (200 + 200) * 160 * 2 // 32
 
 
 @pytest.mark.slow

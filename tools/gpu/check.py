@@ -28,6 +28,7 @@ from tools import ROOT, ToolError, from_tests
 from tools.gpu.cases import SHAPES, cases, describe, matrices, products, profile
 from tools.gpu.operands import section_operands
 from tools.gpu.pipelines import section_pipelines
+from tools.gpu.warpgroups import section_warpgroups
 from tools.gpu.winners import section_adversarial, section_sanitizer
 from tools.options import only_option, out_option
 
@@ -203,7 +204,9 @@ def section_exercises(record: dict[str, Any], out: Path) -> str:
 SECTIONS = {"environment": section_environment, "probe": section_probe, "correct": section_correct,
             "adversarial": section_adversarial, "sanitizer": section_sanitizer, "pipelines": section_pipelines,
             "profile": profile, "kernels": section_kernels, "exercises": section_exercises, "operands": section_operands,
-            "time": section_time, "tests": section_tests, "lessons": section_lessons}
+            "time": section_time, "tests": section_tests, "lessons": section_lessons,
+            "warpgroups": section_warpgroups}
+WITH_FILES = ("profile", "kernels", "exercises", "sanitizer", "warpgroups", "pipelines")      # sections that leave more than a record
 
 
 @click.command()
@@ -219,7 +222,7 @@ def command(out: Path, only: tuple[str, ...]) -> None:
         print(f"-- {name}", flush=True)
         started = time.perf_counter()
         try:
-            arguments = (record, out) if name in ("profile", "kernels", "exercises", "sanitizer", "pipelines") else (record,)
+            arguments = (record, out) if name in WITH_FILES else (record,)
             record["ok"], record["says"] = True, SECTIONS[name](*arguments)
         except Exception as error:
             record["ok"], record["says"] = False, f"{type(error).__name__}: {error}"

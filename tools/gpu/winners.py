@@ -17,6 +17,7 @@ KERNELS = ("sgemm_prefetched", "sgemm_stages", "sgemm_serpentine", "sgemm_wide_s
            "dgemm_stream_k")
 SHAPES = ((1, 1, 1), (17, 1, 33), (1, 129, 5), (31, 33, 7), (65, 63, 129), (101, 97, 103), (128, 64, 16), (130, 67, 45))
 KINDS = ("plain", "exponents", "cancelling", "denormal")
+WARPGROUPS = ("sbgemm_mma", "sbgemm_stages", "sbgemm_tma", "sbgemm_clusters", "bgemm_clusters", "b8gemm_clusters", "sgemm_parts")
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 PADDING = 3            # unused elements behind each row
 
@@ -70,6 +71,8 @@ def sanitized() -> Iterator[tuple[str, list[Any]]]:
         known = {p.name for p in get(name).parameters}
         parameters = {key: value for key, value in small.items() if key in known}
         yield name, [[name, p, [130, 67, 45], PADDING] for p in ({}, parameters) if not get(name).problems(**p)]
+    for name in WARPGROUPS:
+        yield name, [[name, {}, [130, 67, 45], PADDING]]
 
 
 def sanitizer() -> str:
@@ -99,7 +102,7 @@ def section_sanitizer(record: dict[str, Any], out: Path) -> str:
     bad = {job: words for job, words in found.items() if not re.fullmatch(r"(ERROR|RACECHECK) SUMMARY: 0 (errors|hazards).*", words)}
     if bad:
         raise ToolError(f"{len(bad)} of {len(found)} runs were not clean: {dict(list(bad.items())[:6])}")
-    return f"{len(found)} runs of {len(KERNELS)} kernels under {', '.join(TOOLS)}: nothing found"
+    return f"{len(found)} runs of {len(KERNELS) + len(WARPGROUPS)} kernels under {', '.join(TOOLS)}: nothing found"
 
 
 def summary(said: str) -> str:

@@ -38,8 +38,11 @@ TENSOR_PIPES = ("hmma", "dmma", "imma", "gmma")
 BULK_COPIES = "smsp__sass_inst_executed_op_tma_{}.sum"       # the names of NVIDIA's profiler for compute capability 9.0
 BULK_BYTES = {"ld": "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
               **{d: f"l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_{d}.sum" for d in ("st", "red")}}
-# Ours, as we know no name in Nsight Compute: its sm__ops_path_tensor_… are told to read 0 in kernels with wgmma.
 BULK_SECTORS = {d: name.replace("bytes", "sectors") for d, name in BULK_BYTES.items()}
+SECTOR = 32
+# Ours, as we know no name in Nsight Compute: its sm__ops_path_tensor_… are told to read 0 in kernels with wgmma, and its lts__t_sectors_…
+# are fewer than these where the copies of several multiprocessors meet on their way to the L2.
+BULK_ONCE = {d: f"sectors_once_tma_{d}" for d in BULK_BYTES}
 MULTIPLY_ADDS = "multiply_adds_wgmma"
 FACTORS = {kind: f"{MULTIPLY_ADDS}_{kind}" for kind in ("f16", "bf16", "tf32", "f8", "i8")}
 OPERAND_BYTES = ("operand_bytes_wgmma_a", "operand_bytes_wgmma_b")
@@ -49,7 +52,7 @@ NAMES = tuple(
      for d in DIRECTIONS] + [EXECUTED] + [THREAD_OPS.format(m) for m in ("ffma", "fadd", "fmul", "dfma", "dadd", "dmul")]
     + [DIVERGENT] + [TENSOR.format(p) for p in TENSOR_PIPES] + [*LDSM_EXECUTED.values(), COPY_EXECUTED, COPY_WAVEFRONTS, COPY_CONFLICTS,
                                                                  MULTIPLY_ADDS, *FACTORS.values(), *OPERAND_BYTES, MBARRIERS]
-    + [BULK_COPIES.format(d) for d in BULK_BYTES] + [*BULK_BYTES.values(), *BULK_SECTORS.values()]
+    + [BULK_COPIES.format(d) for d in BULK_BYTES] + [*BULK_BYTES.values(), *BULK_SECTORS.values(), *BULK_ONCE.values()]
 )
 
 
@@ -131,10 +134,10 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
 
     `cp.async` (LDGSTS) is a global request with its sectors; what it does in shared memory has counters of its own. So has LDSM,
     as which ldmatrix and some wmma.load are executed, but its wavefronts are among those of loads. So an H200 counts them.
-    So it counts bulk copies too, once for each lane that issues one (the assembler makes a loop over the lanes): the bytes they ask for,
-    and the sectors of 32 bytes of global memory that they read or write, row by row. Not measured: copies to several blocks, which are
-    counted once here, and copies between the shared memories of two blocks, which are not counted. Of a `wgmma.mma_async` the assembler
-    makes one HGMMA, QGMMA or IGMMA.
+    So it counts bulk copies too, once for each lane that issues one (the assembler makes a loop over the lanes), and the sectors of 32
+    bytes that each block receives, with those for elements outside of a tensor (`sectors_received` in runtime/boxes.cuh), or that go to
+    global memory. `BULK_ONCE` is what the instruction needs of global memory, to however many blocks the copy goes. Copies between the
+    shared memories of two blocks are not counted. Of a `wgmma.mma_async` the assembler makes one HGMMA, QGMMA or IGMMA.
     """
     if tensor.factors:
         add(ins.line, MULTIPLY_ADDS, times * tensor.multiply_adds)
@@ -154,8 +157,9 @@ def add_tensor(add: Add, tensor: Tensor, ins: Instruction, n: NDArray[np.int64],
     elif tensor.function in ("copy_bulk", "copy_box"):
         direction = "ld" if tensor.record.kind == abi.FlightKind.INTO_SHARED else "red" if tensor.record.change else "st"
         add(ins.line, BULK_COPIES.format(direction), n[0])
-        add(ins.line, BULK_BYTES[direction], n[1])
-        add(ins.line, BULK_SECTORS[direction], n[2])
+        add(ins.line, BULK_BYTES[direction], SECTOR * n[1])
+        add(ins.line, BULK_SECTORS[direction], n[1])
+        add(ins.line, BULK_ONCE[direction], n[2])
     elif tensor.function in ("use_object", "arrive_behind_copies"):
         add(ins.line, MBARRIERS, times)
     elif tensor.function == "access_tile" and tensor.access is not None:

@@ -217,20 +217,42 @@ __device__ __noinline__ u32 in_tensor(const Worker* k, const Box* b, u64 at, u64
     return (column_inside(b, x) || column_inside(b, last)) && line_of(b, byte / b->pitch) != ~0ull;
 }
 
-// Each row's sectors; one that the row before ends with is not counted again.
-__device__ __noinline__ void count_box(Worker* k, u32 number, const Box* b) {
+// The sectors that the tensor has of a box, row by row; one that the row before ends with is not read again.
+__device__ __noinline__ u64 sectors_once(const Box* b) {
     i64 first, last;
-    u64 before = ~0ull;
+    u64 before = ~0ull, found = 0;
     const u32 rows = rows_of(b);
-    if (!range_of(b, 0, &first, &last)) return;
+    if (!range_of(b, 0, &first, &last)) return 0;
 #pragma unroll 1
     for (u32 row = 0; row < rows; ++row) {
         const u64 line = line_of(b, row), at = b->base + line + first * b->bytes;
         if (line == ~0ull) continue;
-        count_sectors_of_bulk(k, number, at, (last - first + 1) * b->bytes);
-        ((u64*)k->dynamic)[COUNTS * number + 2] -= at >> 5 == before;
+        found += sectors_of(at, (last - first + 1) * b->bytes) - (at >> 5 == before);
         before = at + (last - first + 1) * b->bytes - 1 >> 5;
     }
+    return found;
+}
+
+// What an H100 counts: the sectors of each part of a row that lies in one line of 128 bytes of shared memory, and in a load one for each 32
+// bytes that lie outside of the tensor, on either side of it; what begins inside is inside up to a multiple of 16 bytes. (At an edge it counts
+// more of a copy to several blocks, by a rule that we do not know.)
+__device__ __noinline__ u64 sectors_received(const Box* b, u32 load) {
+    const u32 rows = rows_of(b), wide = row_bytes(b);
+    const i64 width = (i64)b->extent[0] * b->bytes + 15 & ~15;
+    u64 found = 0;
+#pragma unroll 1
+    for (u32 row = 0; row < rows; ++row) {
+        const u64 line = line_of(b, row);
+#pragma unroll 1
+        for (u32 byte = 0, end; byte < wide; byte = end) {
+            end = min(wide, byte + 128 - (row * b->pitch + byte & 127));
+            const i64 low = b->at[0] * (i64)b->bytes + byte, high = low + end - byte;
+            const i64 first = line == ~0ull ? high : min(max(low, (i64)0), high), last = max(min(high, width), first);
+            const i64 outside = (first - low + 31 >> 5) + (high - (line == ~0ull ? high : last) + 31 >> 5);
+            found += (line == ~0ull ? 0 : sectors_of(b->base + line + first, last - first)) + (load ? outside : 0);
+        }
+    }
+    return found;
 }
 
 // One copy, into the shared memory of the block h or of each block of a mask, as one_copy of bulk.cuh does it.
@@ -250,10 +272,13 @@ __device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, Worker*
     const u64 wrong = outside(shared, bytes + box.gaps, 0, w->shared_bytes);
     if (wrong != ~0ull) return fault(w, OUT_OF_BOUNDS, c->number, lane, wrong);
     if (find_tensor(w, c, lane, &box)) return 1;
+    const u64 sectors = sectors_received(&box, c->kind == INTO_SHARED);
+    u64 received = 0;
 #pragma unroll 1
     for (u32 left = many ? (u32)read_slot(w, c->mask_slot, 2, lane) : 1; left; left &= left - 1) {
         h = target_of(w, c->number, lane, h, many, left, shared);
         if (!h) return 1;
+        received += sectors;
         Object* o = c->kind == INTO_SHARED ? find_object(w, h, c->number, lane, object) : 0;
         if (c->kind == INTO_SHARED && !o) return 1;
         Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes + box.gaps, &box);
@@ -261,8 +286,7 @@ __device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, Worker*
         f->element = box.number;
         f->width = box.bytes;
     }
-    count_copy(w, c->number, bytes);
-    count_box((Worker*)w->worker, c->number, &box);
+    count_copy(w, c->number, received, sectors_once(&box));
     return 0;
 }
 

@@ -161,7 +161,6 @@ __device__ __noinline__ Flight* send(Warp* w, Worker* h, u32 number, u32 lane, u
 
 // One copy, into the shared memory of the block h or of each block of a mask; `shared` and `object` are bytes there.
 __device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, Worker* h, u64 shared, u64 global, u64 object) {
-    Worker* k = (Worker*)w->worker;
     const u32 bytes = operand_of(w, c->bytes, c->bytes_slot, lane), load = c->kind == INTO_SHARED;
     if (!bytes || bytes & 15) return misused(w, BULK_BYTES, c->number, lane, bytes, 0);
     const u64 wrong = outside(shared, bytes, 0, w->shared_bytes);
@@ -169,10 +168,13 @@ __device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, Worke
     const u64 host = far_side(w, c, lane, global, bytes);
     if (!host) return 1;
     const u32 many = c->mask_slot != ~0u;
+    const u64 sectors = c->far.space == SHARED ? 0 : sectors_of(global, bytes);
+    u64 received = 0;
 #pragma unroll 1
     for (u32 left = many ? (u32)read_slot(w, c->mask_slot, 2, lane) : 1; left; left &= left - 1) {
         h = target_of(w, c->number, lane, h, many, left, shared);
         if (!h) return 1;
+        received += sectors;
         Object* o = load ? find_object(w, h, c->number, lane, object) : 0;
         if (load && !o) return 1;
         Flight* f = send(w, h, c->number, lane, c->kind, o, shared, bytes, 0);
@@ -182,8 +184,7 @@ __device__ __noinline__ u32 one_copy(Warp* w, const BulkCopy* c, u32 lane, Worke
         f->width = c->width;
         if (load && c->far.space == SHARED) lend_to_peer(w, f, lane, global);
     }
-    count_copy(w, c->number, bytes);
-    if (c->far.space != SHARED) count_sectors_of_bulk(k, c->number, global, bytes);
+    count_copy(w, c->number, received, sectors);
     return 0;
 }
 

@@ -76,15 +76,13 @@ extern "C" __device__ u32 count_wavefronts(const u64* address, u32 mask, u32 byt
     return total;
 }
 
-// A bulk copy counts once, to however many blocks it goes.
-__device__ __noinline__ void count_copy(Warp* w, u32 number, u64 bytes) {
+__device__ __forceinline__ u64 sectors_of(u64 at, u64 bytes) { return bytes ? (at + bytes - 1 >> 5) - (at >> 5) + 1 : 0; }
+
+// A bulk copy is one instruction, to however many blocks it goes; each of them receives the sectors, which the L2 reads once.
+__device__ __noinline__ void count_copy(Warp* w, u32 number, u64 received, u64 once) {
     u64* n = (u64*)((Worker*)w->worker)->dynamic + COUNTS * number;
     w->role |= ISSUED_COPIES;
     n[0] += 1;
-    n[1] += bytes;
-}
-
-// L2 sectors of the bytes [at, at + bytes) of global memory.
-__device__ __forceinline__ void count_sectors_of_bulk(Worker* k, u32 number, u64 at, u64 bytes) {
-    ((u64*)k->dynamic)[COUNTS * number + 2] += (at + bytes - 1 >> 5) - (at >> 5) + 1;
+    n[1] += received;
+    n[2] += once;
 }
