@@ -25,6 +25,6 @@ from course_lib.explorables.triton import what_triton_wrote
 from course_lib.explorables.unroll import unroll
 from course_lib.explorables.warps import warp_timelines
 
-__all__ = ["banks", "cache_blocks", "few_bits", "fragments", "gap", "hand_over", "lanes", "one_request", "overtaking", "producer_and_consumers",
-           "race", "register_reads", "side_by_side", "tile_load", "tiles_on_multiprocessors", "tiles_on_their_way", "two_orders", "unroll",
-           "warp_timelines", "what_triton_wrote", "who_computes"]
+__all__ = ["banks", "cache_blocks", "few_bits", "fragments", "gap", "hand_over", "lanes", "one_request", "overtaking",
+           "producer_and_consumers", "race", "register_reads", "side_by_side", "tile_load", "tiles_on_multiprocessors",
+           "tiles_on_their_way", "two_orders", "unroll", "warp_timelines", "what_triton_wrote", "who_computes"]

@@ -42,7 +42,8 @@ def test_an_instruction_that_is_run_agrees(key):
     m, n, k = (found[side] for side in "mnk")
     A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((m, k), (k, n)))
     d = np.zeros((32, 4), np.float32)
-    simt.launch(RUN.replace("INSTRUCTION", FORMS[key]), "k", 1, 32, [np.ascontiguousarray(dealt(key, "A", A)), np.ascontiguousarray(dealt(key, "B", B)), d])
+    a, b = (np.ascontiguousarray(dealt(key, name, matrix)) for name, matrix in (("A", A), ("B", B)))
+    simt.launch(RUN.replace("INSTRUCTION", FORMS[key]), "k", 1, 32, [a, b, d])
     C = np.reshape([d[lane, slot] for lane, slot in zip(found["owner"]["C"], found["slot"]["C"], strict=True)], (m, n))
     assert np.array_equal(C, A @ B)
 
@@ -56,8 +57,8 @@ def formulas(key, g, t):
     return {"A": [(g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4)], "B": [(t, g), (t + 4, g)], "C": C}
 
 
-FOUND = """(m, {states, key}) => { const held = states.at[key]; return [...Array(32).keys()].map(lane => ({
-    A: m.elementsOf(held, "A", lane), B: m.elementsOf(held, "B", lane), C: m.elementsOf(held, "C", lane), all: m.sources(held, lane, held.k).all })); }"""
+FOUND = """(m, {states, key}) => { const held = states.at[key]; return [...Array(32).keys()].map(lane => ({ ...Object.fromEntries(
+    ["A", "B", "C"].map(name => [name, m.elementsOf(held, name, lane)])), all: m.sources(held, lane, held.k).all })); }"""
 
 
 @EVERY
@@ -70,7 +71,8 @@ def test_elements_and_sources_are_the_manuals_and_the_tables(page, key):
     assert states()["at"][key]["registers"] == ({"A": 8, "B": 4, "C": 8} if key == "f64" else {"A": 4, "B": 2, "C": 4})
 
 
-FACTORS = """(m, {states, key}) => { const held = states.at[key]; return [...Array(32).keys()].map(lane => [...Array(held.k).keys()].map(k => m.factors(held, lane, k))); }"""
+FACTORS = """(m, {states, key}) => { const held = states.at[key];
+    return [...Array(32).keys()].map(lane => [...Array(held.k).keys()].map(k => m.factors(held, lane, k))); }"""
 
 
 @EVERY
@@ -108,9 +110,11 @@ INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => states.in
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const { grids: { A, B, C }, cell, panel, chips, list, text: size } = m.layout({ width, height, text, narrow, scene });
     const last = narrow ? 4.2 : instruction === "bf16" ? 9.2 : 7.95;
-    return { width, instruction, cell: Math.min(cell.w, cell.h), ok: A.x >= 0 && B.x >= A.x + A.w && C.x + C.w <= width && (narrow || C.x >= B.x + B.w)
+    return { width, instruction, cell: Math.min(cell.w, cell.h),
+        ok: A.x >= 0 && B.x >= A.x + A.w && C.x + C.w <= width && (narrow || C.x >= B.x + B.w)
         && (narrow ? C.y >= A.y + A.h && list.y > C.y + C.h : panel.x >= C.x + C.w) && panel.x + panel.w <= width && C.y + C.h <= height
-        && chips.x + 4 * chips.w <= width && chips.y + 8 * chips.h < (narrow ? list.y - size : list.y) && list.y + (last + 0.3) * size <= height }; }))"""
+        && chips.x + 4 * chips.w <= width && chips.y + 8 * chips.h < (narrow ? list.y - size : list.y)
+        && list.y + (last + 0.3) * size <= height }; }))"""
 
 
 def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):

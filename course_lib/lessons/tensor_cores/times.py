@@ -19,7 +19,7 @@ def alone(kind: str) -> float:
 
 
 def cycles_of_a_product(kind: str) -> float:
-    """Return the cycles that an H200's multiprocessor takes for each instruction in such a loop, at the highest clock; at a lower one fewer."""
+    """Return the cycles of an H200's multiprocessor for each instruction of such a loop, at the highest clock; at a lower one fewer."""
     h200 = device("H200")
     return h200.sms * 1e6 * h200.clock_mhz / (1e12 * alone(kind) / (2 * PRODUCT[kind]))
 

@@ -12,7 +12,7 @@ from course_lib.run.traces import is_barrier
 from course_lib.widgets.compute import inputs
 
 STEPS = 6                                      # of the block that is traced
-M, N, DEPTHS = 256, 256, (256, 512)            # counted is what the second half of K adds
+M, N, DEPTHS = 128, 256, (128, 256)            # counted is what the second half of K adds
 PRODUCTS, EXECUTED = "smsp__inst_executed_pipe_tensor_op_hmma.sum", "smsp__inst_executed.sum"
 MATRIX_LOADS = "smsp__sass_inst_executed_op_ldsm.sum"
 COPIED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"      # of cp.async, which are no stores
@@ -23,14 +23,14 @@ LOADS = {                                       # a fragment's loads in `sbgemm_
     "for (int e = 0; e < 4; ++e) { const unsigned short* p = &Bs[k + 2 * t + e % 2 * 8][warp_col + 16 * j + g + e / 2 * 8];"
     " b[j][e] = p[0] | unsigned(p[LDB]) << 16; }"}
 PADDING = {"(BK + 8)": "BK", "(BN + 8)": "BN"}
-FED: dict[str, tuple[Mapping[str, str], Mapping[str, int]]] = {        # name of a row -> what is changed in the text, and in the sizes
+FED: dict[str, tuple[Mapping[str, str], Mapping[str, Any]]] = {        # name of a row -> what is changed in the text, and in the sizes
     "ldmatrix, padded rows, 64 × 32 per warp": ({}, {}),
     "each lane loads its own elements": (LOADS, {}),
     "rows without padding": (PADDING, {}),
     "32 × 32 per warp": ({}, {"WM": 32}),
     "64 × 64 per warp": ({}, {"WN": 64}),
 }
-STAGED: dict[str, tuple[str, dict[str, int]]] = {
+STAGED: dict[str, tuple[str, dict[str, Any]]] = {
     "sbgemm_mma": ("sbgemm_mma", {}),
     "sbgemm_stages, tiles of the same size": ("sbgemm_stages", {"BN": 128, "WN": 32}),
     "sbgemm_stages, as it is": ("sbgemm_stages", {}),
@@ -45,7 +45,7 @@ def changed(changes: Mapping[str, str]) -> Any:
     return UserKernel.from_source(text, like="sbgemm_mma")
 
 
-def counted(kernel: Any, K: int, **parameters: int) -> dict[str, int]:
+def counted(kernel: Any, K: int, **parameters: Any) -> dict[str, int]:
     """Run a kernel on the simulator and return its counts: products, instructions, loads, wavefronts of loads and of stores, conflicts."""
     A, B, _ = inputs(M, N, K)
     result = run(kernel, A, B, backend="sim", **parameters)
@@ -56,7 +56,7 @@ def counted(kernel: Any, K: int, **parameters: int) -> dict[str, int]:
             "conflicts": result.count("conflicts")}
 
 
-def of_a_product(kernel: Any, **parameters: int) -> dict[str, float]:
+def of_a_product(kernel: Any, **parameters: Any) -> dict[str, float]:
     """Return what one product, an `mma` of 16 × 8 × 16, adds to each count of `counted`."""
     first, second = (counted(kernel, K, **parameters) for K in DEPTHS)
     products = second["products"] - first["products"]
@@ -111,8 +111,8 @@ def next_tiles() -> Table:
     for name, (kernel, parameters) in STAGED.items():
         result, found = one_warp(name), of_a_product(kernel, **parameters)
         shared = result.resources.static_shared_bytes + result.kernel.dynamic_bytes(**result.parameters)
-        rows.append((name, barriers(result), ahead(result), f"{found['instructions']:.2f}", f"{found['loaded'] + found['stored']:g}", f"{shared:,}",
-                     result.occupancy.warps))
+        rows.append((name, barriers(result), ahead(result), f"{found['instructions']:.2f}", f"{found['loaded'] + found['stored']:g}",
+                     f"{shared:,}", result.occupancy.warps))
     header = ("kernel", "barriers per step", "steps ordered", "instructions per product", "wavefronts per product", "shared bytes", "warps")
-    return Table(header, rows, "Counted by the simulator. Steps ordered: whose tiles may be on their way when the warp comes to wait for some. "
-                 "Warps: that fit a multiprocessor, modelled for H200")
+    return Table(header, rows, "Counted by the simulator. Steps ordered: whose tiles may be on their way when the warp comes to wait for "
+                 "some. Warps: that fit a multiprocessor, modelled for H200")
