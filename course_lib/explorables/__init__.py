@@ -12,6 +12,7 @@ from course_lib.explorables.fragments import fragments
 from course_lib.explorables.gap import gap
 from course_lib.explorables.hand_over import hand_over
 from course_lib.explorables.lanes import lanes
+from course_lib.explorables.matrix_load import matrix_load
 from course_lib.explorables.orders import two_orders
 from course_lib.explorables.overtaking import overtaking
 from course_lib.explorables.race import race
@@ -25,6 +26,6 @@ from course_lib.explorables.triton import what_triton_wrote
 from course_lib.explorables.unroll import unroll
 from course_lib.explorables.warps import warp_timelines
 
-__all__ = ["banks", "cache_blocks", "few_bits", "fragments", "gap", "hand_over", "lanes", "one_request", "overtaking",
+__all__ = ["banks", "cache_blocks", "few_bits", "fragments", "gap", "hand_over", "lanes", "matrix_load", "one_request", "overtaking",
            "producer_and_consumers", "race", "register_reads", "side_by_side", "tile_load", "tiles_on_multiprocessors",
            "tiles_on_their_way", "two_orders", "unroll", "warp_timelines", "what_triton_wrote", "who_computes"]

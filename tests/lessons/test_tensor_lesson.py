@@ -15,6 +15,7 @@ from course_lib.arch import device
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.explorables.fragments import SHOWN
+from course_lib.explorables.matrix_load import states
 from course_lib.kernels import UserKernel, get
 from course_lib.lessons import tensor_cores
 from course_lib.lessons.stages import times as doubles
@@ -149,6 +150,14 @@ def test_what_the_sliders_show():
     assert (small.count("wavefronts"), small.resources.registers) == (found[64, 64].count("wavefronts"), registers[64, 64])
     stored = [result.count("wavefronts", "store") for result in (small, found[64, 64])]
     assert stored[0] > stored[1], "the block's tile decides it"
+
+
+def test_the_pictures_paddings():
+    waves = {int(pad): len(load["waves"]) for pad, load in states()["at"].items()}
+    assert waves == {0: 32, 8: 4, 16: 8, 24: 4}
+    told = CELLS["ldmatrix-told"]
+    for words in ("four wavefronts are enough", "a wavefront of its own: 32", "8 wavefronts are needed", "With 24 it is four again"):
+        assert words in told
 
 
 # ---- stages --------------------------------------------------------------------------------------------------------------------------
