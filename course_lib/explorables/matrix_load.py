@@ -29,7 +29,7 @@ def first_load(pad: int) -> TraceRecord:
 
 
 def load(pad: int) -> dict[str, Any]:
-    """Return the words of a row, and the wavefronts: for each word its number, who points to it, the lane that gets it, in which register."""
+    """Return the words of a row, and the wavefronts: for each word its number, who points to it, who gets it, in which register."""
     record = first_load(pad)
     waves: dict[int, list[list[int]]] = {}
     for service in services(record.addresses, width=record.width):

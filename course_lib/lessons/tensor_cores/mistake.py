@@ -9,6 +9,7 @@ from course_lib.run import run
 
 GIVEN, EXCHANGED = '"r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])', '"r"(a[0]), "r"(a[2]), "r"(a[1]), "r"(a[3])'
 SHOWN = (0, 1, 8, 9)             # rows
+WIDE = "\u2007"                  # a space as wide as a digit, which a page does not shorten
 
 
 def with_exchanged(kernel: str) -> str:
@@ -22,5 +23,5 @@ def through_unit(kernel: str) -> Table:
     """Return some rows of A, numbered 0, 1, 2, …, and of the product of A and a unit matrix: A as the instruction sees it."""
     A, unit = np.arange(128, dtype=np.float32).reshape(16, 8), np.eye(8, dtype=np.float32)
     C = run(UserKernel.from_source(kernel, like="sgemm_mma"), A, unit, backend="sim").C
-    rows = [(row, *(" ".join(f"{x:3.0f}" for x in X[row]) for X in (A, C))) for row in SHOWN]
+    rows = [(row, *(" ".join(f"{x:3.0f}" for x in X[row]).replace(" ", WIDE) for X in (A, C))) for row in SHOWN]
     return Table(("row", "A", "C = A times the unit matrix"), rows, "16 × 8, simulated")
