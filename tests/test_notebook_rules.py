@@ -15,7 +15,7 @@ from tools import my_course
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))
-REWRITTEN = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "15", "17", "18", "19", "20", "21")    # when all are, the caps go
+REWRITTEN = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "15", "16", "17", "18", "19", "20", "21")    # when all are, the caps go
 CELLS, LINES, WORDS, KILOBYTES = 25, 15, 120, 210
 LINES_TYPED = 12                         # of a code cell in a lesson of the second edition; kernels may be longer
 PREDICT = re.compile(r"(\w+) = predict\((.*?)\)\n\1\Z", re.DOTALL)      # the cell's last line shows it

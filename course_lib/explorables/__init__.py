@@ -8,9 +8,11 @@ from course_lib.explorables.banks import banks
 from course_lib.explorables.cache_block import cache_blocks
 from course_lib.explorables.coalescing import one_request, tile_load
 from course_lib.explorables.few_bits import few_bits
+from course_lib.explorables.fragments import fragments
 from course_lib.explorables.gap import gap
 from course_lib.explorables.hand_over import hand_over
 from course_lib.explorables.lanes import lanes
+from course_lib.explorables.matrix_load import matrix_load
 from course_lib.explorables.orders import two_orders
 from course_lib.explorables.overtaking import overtaking
 from course_lib.explorables.race import race
@@ -24,6 +26,6 @@ from course_lib.explorables.triton import what_triton_wrote
 from course_lib.explorables.unroll import unroll
 from course_lib.explorables.warps import warp_timelines
 
-__all__ = ["banks", "cache_blocks", "few_bits", "gap", "hand_over", "lanes", "one_request", "overtaking", "producer_and_consumers", "race",
-           "register_reads", "side_by_side", "tile_load", "tiles_on_multiprocessors", "tiles_on_their_way", "two_orders", "unroll",
-           "warp_timelines", "what_triton_wrote", "who_computes"]
+__all__ = ["banks", "cache_blocks", "few_bits", "fragments", "gap", "hand_over", "lanes", "matrix_load", "one_request", "overtaking",
+           "producer_and_consumers", "race", "register_reads", "side_by_side", "tile_load", "tiles_on_multiprocessors",
+           "tiles_on_their_way", "two_orders", "unroll", "warp_timelines", "what_triton_wrote", "who_computes"]

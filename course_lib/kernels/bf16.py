@@ -19,8 +19,8 @@ def _tiles(BM, BN, WM, WN):
         Parameter("BM", "rows of C a block computes", BM, choices=tuple(sorted({64, BM}))),
         Parameter("BN", "columns of C a block computes", BN, choices=tuple(sorted({64, BN}))),
         Parameter("BK", "columns of A a block loads at a time", 64, choices=(64,)),
-        Parameter("WM", "rows of C a warp computes", WM, choices=tuple(sorted({32, WM}))),
-        Parameter("WN", "columns of C a warp computes", WN, choices=tuple(sorted({32, WN}))))
+        Parameter("WM", "rows of C a warp computes", WM, choices=(32, 64)),
+        Parameter("WN", "columns of C a warp computes", WN, choices=(32, 64)))
 
 
 def stages_of(default: int) -> Parameter:
@@ -52,7 +52,7 @@ def _copied(p):
 
 def _kernel(name, idea, parameters, rules, **shared):
     return Kernel(
-        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="", parameters=parameters,
+        name, FOLDER / f"{name}.cu", name, idea=idea, lesson="16_tensor_cores", parameters=parameters,
         rules=(divides_rule("BM", "WM"), divides_rule("BN", "WN"), *rules, warps_rule()), passes=tuple(p.name for p in parameters),
         block_of=lambda p: (_threads(p), 1, 1), grid_of=lambda M, N, p: (ceil_div(N, p["BN"]), ceil_div(M, p["BM"]), 1),
         inputs="bf16", stored="bf16", needs=AMPERE, **shared)

@@ -6,7 +6,7 @@
 // Shared    2 * (BM*(BK+8) + BK*(BN+8)) bytes per block
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix; rows that are not 16-byte aligned are loaded element by element; CC 8.0 and up
-// Lesson    none yet      Next  sbgemm_stages.cu
+// Lesson    notebooks/16_tensor_cores.ipynb      Next  sbgemm_stages.cu
 #ifndef BM            // the launcher passes all five with -D, or none
 #define BM 128
 #define BN 128

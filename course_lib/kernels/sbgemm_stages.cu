@@ -6,7 +6,7 @@
 // Shared    2 * STAGES * (BM*(BK+8) + BK*(BN+8)) bytes per block, dynamic
 // Strides   lda, ldb, ldc: elements from one row to the next
 // Edges     any M, N, K below 2^31 elements a matrix, but fast where rows are 16-byte aligned and N and K multiples of 8; CC 8.0 and up
-// Lesson    none yet      Next  none yet
+// Lesson    notebooks/16_tensor_cores.ipynb      Next  sbgemm_tma.cu
 #ifndef BM            // the launcher passes all six with -D, or none
 #define BM 128
 #define BN 256

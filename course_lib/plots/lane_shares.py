@@ -9,14 +9,9 @@ from course_lib.errors import CourseError
 from course_lib.plots import style
 from course_lib.simt.isa.fragments import LANES, operands
 
-# Name -> (shape (m, n, k), what is multiplied, whether it is wmma's); C is float32, or float64 where float64 is multiplied.
-INSTRUCTIONS = {
-    "mma 16×8×8, TF32": ((16, 8, 8), "tf32", False),
-    "mma 16×8×16, bfloat16": ((16, 8, 16), "bf16", False),
-    "wmma 16×16×8, TF32": ((16, 16, 8), "tf32", True),
-}
 FLOAT64 = "mma 16×8×8, float64"
-KNOWN = INSTRUCTIONS | {FLOAT64: ((16, 8, 8), "f64", False)}
+# Name -> (shape (m, n, k), what is multiplied); C is float32, or float64 where float64 is multiplied.
+INSTRUCTIONS = {"mma 16×8×8, TF32": ((16, 8, 8), "tf32"), "mma 16×8×16, bfloat16": ((16, 8, 16), "bf16"), FLOAT64: ((16, 8, 8), "f64")}
 HELD, WANTED, GAP = style.BLUE, "#FBE3B5", 2      # this lane's elements; what their sums are made of
 
 
@@ -27,7 +22,7 @@ class LaneShare:
     Attributes
     ----------
     instruction
-        A name of `KNOWN`.
+        A name of `INSTRUCTIONS`.
     shape
         m, n, k.
     elements
@@ -63,11 +58,11 @@ def lane_share(instruction: str, lane: int) -> LaneShare:
     >>> lane_share("mma 16×8×8, TF32", 5).elements
     {'A': ((1, 1), (9, 1), (1, 5), (9, 5)), 'B': ((1, 1), (5, 1)), 'C': ((1, 2), (1, 3), (9, 2), (9, 3))}
     """
-    if instruction not in KNOWN:
-        raise CourseError(f"there is no instruction {instruction!r} here: {'; '.join(KNOWN)}", instruction=instruction)
+    if instruction not in INSTRUCTIONS:
+        raise CourseError(f"there is no instruction {instruction!r} here: {'; '.join(INSTRUCTIONS)}", instruction=instruction)
     if lane not in range(LANES):
         raise CourseError(f"a warp has the lanes 0 to {LANES - 1}, and no lane {lane}", lane=lane)
-    shape, found = KNOWN[instruction][0], _parts(instruction)
+    shape, found = INSTRUCTIONS[instruction][0], _parts(instruction)
     elements = {name: part.positions[lane] for name, part in found.items()}
     rows, cols = {row for row, _ in elements["C"]}, {col for _, col in elements["C"]}
     sources = tuple(n for n in range(LANES) if any(row in rows for row, _ in found["A"].positions[n])
@@ -123,9 +118,9 @@ def _owners(instruction):
 
 def _parts(instruction):
     """Return {"A": its Fragment, …}."""
-    shape, kind, wmma = KNOWN[instruction]
+    shape, kind = INSTRUCTIONS[instruction]
     sums = "f64" if kind == "f64" else "f32"
-    return dict(zip("ABC", operands(shape, kind, sums, sums, wmma), strict=False))
+    return dict(zip("ABC", operands(shape, kind, sums, sums), strict=False))
 
 
 def _element(ax, corner, owner, lane, wanted, size):

@@ -1,6 +1,4 @@
-"""Errors over K and their spread: what is run, what is said, what is drawn."""
-
-from types import SimpleNamespace
+"""Errors over K: what is run, what is said, what is drawn."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,6 @@ import pytest
 from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel, get
 from course_lib.lessons.few_bits.errors import KINDS, Errors, describe_errors, draw_errors, errors_by_depth, matrices_of
-from course_lib.lessons.tensor_cores.errors import draw_spread, relative_errors
 from course_lib.run import matches, run
 
 NAMES = ("sgemm_naive", "sgemm_mma", "sgemm_bf16", "sgemm_split")
@@ -54,11 +51,6 @@ def test_the_kinds_are_what_they_say():
         matrices_of("large", 8)
 
 
-def test_errors_have_a_sign_and_a_unit():
-    A, B = np.float32([[1, -2]]), np.float32([[3], [4]])
-    assert relative_errors(SimpleNamespace(C=np.float32([[-6]])), A, B) == pytest.approx(-1 / 11)
-
-
 MADE = (Errors("one", {8: 1e-4, 32: 2e-4}, {8: 1e-3, 32: 1e-3}), Errors("two", {8: 0.0, 32: 1e-7}, {8: 1e-6, 32: 2e-6}))
 
 
@@ -71,11 +63,3 @@ def test_each_kernel_has_a_line_and_a_bound_of_its_colour():
     assert np.isnan(lines[2].get_ydata()[0]), "0 has no place on a logarithmic axis"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two", "dashed: the bound"]
     assert "two 0.0e+00 at 8 and 1.0e-07 at 32 (bounds 1.0e-06 and 2.0e-06)" in describe_errors(MADE)
-
-
-def test_the_spread_counts_every_element():
-    errors = np.array([[0, 2.0**-40, 2.0**-20], [2.0**-20, 2.0**-19.9, 0.5]])
-    ax = draw_spread(errors, {"a bound": 2.0**-10})
-    heights = {round(np.log2(p.get_x()), 1): p.get_height() for p in ax.patches if p.get_height()}
-    assert heights == pytest.approx({-34.0: 100 / 3, -20.0: 50, -6.5: 100 / 6})
-    assert ax.lines[0].get_xdata()[0] == 2.0**-10

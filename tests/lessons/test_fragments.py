@@ -8,7 +8,7 @@ from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.plots.lane_shares import HELD, INSTRUCTIONS, WANTED, describe_lane, draw_lane, lane_share
 
-TF32, BF16, WMMA = INSTRUCTIONS
+TF32, BF16, _ = INSTRUCTIONS
 COPY = r"""
 extern "C" __global__ void k(const float* a, const float* b, float* d) {        // a[lane][4], b[lane][2], d[lane][4]
     const unsigned* A = (const unsigned*)a + 4 * threadIdx.x;

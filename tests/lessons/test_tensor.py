@@ -1,21 +1,8 @@
-"""The controls of the lessons on tensor cores and on short numbers."""
+"""The control of the lesson on short numbers."""
 
 import pytest
 
 from course_lib.lessons.few_bits.errors import KINDS, error_facts, error_sliders, errors_by_depth
-from course_lib.lessons.tensor_cores.sliders import lane_facts, lane_sliders
-from course_lib.plots.lane_shares import lane_share
-
-
-@pytest.mark.slow
-def test_a_lane_for_every_position():
-    box = lane_sliders()
-    assert box.position() == ("mma 16×8×8, TF32", 5)
-    assert "4, in 4 registers" in box.static_text()
-    for instruction in box.controls[0].values:
-        for lane in box.controls[1].values:
-            assert lane_share(instruction, lane).lane == lane
-    assert lane_facts(lane_share("mma 16×8×16, bfloat16", 0))["elements of A"] == "8, in 4 registers"
 
 
 @pytest.mark.slow

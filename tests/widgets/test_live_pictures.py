@@ -8,12 +8,12 @@ import pytest
 
 from course_lib import plots
 from course_lib.errors import CourseError
-from course_lib.lessons import tensor_cores
+from course_lib.kernels import get
 from course_lib.lessons.matrix_vector.vectors import used_picture
-from course_lib.lessons.tensor_cores.errors import error_picture
 from course_lib.lessons.unrolling.charts import unroll_picture
 from course_lib.model import shared_wavefronts
 from course_lib.run import bound_of, one_block, run, work_of
+from course_lib.toolchain import tensor_step
 from course_lib.widgets import live
 from course_lib.widgets.compute import evaluate, inputs, widened
 from course_lib.widgets.facts import ROWS, USUAL, facts
@@ -299,19 +299,6 @@ def test_the_length_of_the_machine_code_is_a_row():
     assert int(text) == len(plots.linked_code("sgemm_unrolled", UNROLL=4).sass)
 
 
-def test_the_errors_of_a_product_lie_below_its_own_bound():
-    tile = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
-    result = evaluate("sgemm_mma", 64, tile)
-    ax, words = error_picture(result)
-    A, B, _ = inputs(64, 64, 64)
-    worst = np.max(np.abs(np.float64(result.C) - np.float64(A) @ B) / (np.abs(np.float64(A)) @ np.abs(np.float64(B))))
-    assert f"largest {worst:.1e}" in words
-    float32, tf32 = (line.get_xdata()[0] for line in ax.lines)
-    assert float32 < worst < tf32
-    assert sum(p.get_height() for p in ax.patches) == pytest.approx(100)
-    assert len(error_picture(evaluate("sgemm_naive", 64, {}))[0].lines) == 1
-
-
 @pytest.mark.slow
 def test_rows_of_a_kernel_for_tensor_cores():
     tile = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
@@ -320,6 +307,6 @@ def test_rows_of_a_kernel_for_tensor_cores():
     assert mma["multiply-adds / matrix instruction"] == "1024"
     assert split["multiply-adds / matrix instruction"] == f"{2048 / 6:.4f}"
     machine = "machine instructions / multiply-add, sm_90"
-    for name, found in (("sgemm_mma", mma), ("sgemm_split", split)):
-        assert float(found[machine]) == pytest.approx(tensor_cores.costs_of(evaluate(name, 64, tile)).instructions, rel=1e-3)
+    for name, found, products in (("sgemm_mma", mma, 1), ("sgemm_split", split, 6)):
+        assert float(found[machine]) == pytest.approx(products * tensor_step(get(name), **tile).per_multiply_add, rel=1e-3)
     assert rows[0] not in facts(evaluate("sgemm_naive", 64, {}), rows)

@@ -91,7 +91,7 @@ IDEAS = {
     "14_gemm_at_work": ("A result in between costs nothing, as it is used at once.", "14_gemm_at_work", "Explain, then change one thing"),
     "15_closing_in": ("Where one resource is relieved, no other one becomes the limit.", "15_closing_in", "Idea: sixty-four cycles"),
     "16_tensor_cores": ("A matrix instruction speeds up a kernel that feeds it lane by lane.",
-                        "16_tensor_cores", "Explain: what the rest of the kernel has to do now"),
+                        "16_tensor_cores", "Predict, run, explain: what feeds a product?"),
     "17_stages": ("A copy that was started first is also there first, without waiting for it.",
                   "17_stages", "Idea: order early, wait late"),
     "19_busy": ("As many blocks as multiprocessors keep all of them busy.", "19_busy", "Idea: share out steps instead of tiles"),

@@ -1,12 +1,10 @@
-"""Lesson 16, Tensor cores: its tables, pictures and controls."""
+"""Lesson 16, Tensor cores: which lane holds what, and how to keep the tensor cores fed."""
 
-from course_lib.lessons.tensor_cores.costs import costs_of, costs_table
-from course_lib.lessons.tensor_cores.errors import error_picture, relative_errors
-from course_lib.lessons.tensor_cores.sliders import lane_sliders
-from course_lib.lessons.tensor_cores.tables import costs_of_kernels, print_peaks_and_best, speed_curves, speed_table
-from course_lib.plots.lane_shares import lane_share
+from course_lib.explorables import fragments as who_holds_what
+from course_lib.explorables import matrix_load as how_ldmatrix_reads
+from course_lib.lessons.tensor_cores.counts import feeding, next_tiles, wavefronts_of_a_product
+from course_lib.lessons.tensor_cores.mistake import through_unit, with_exchanged
+from course_lib.lessons.tensor_cores.times import in_float64, scoreboard
 
-__all__ = [
-    "costs_of", "costs_of_kernels", "costs_table", "error_picture", "lane_share", "lane_sliders", "print_peaks_and_best", "relative_errors",
-    "speed_curves", "speed_table",
-]
+__all__ = ["feeding", "how_ldmatrix_reads", "in_float64", "next_tiles", "scoreboard", "through_unit", "wavefronts_of_a_product",
+           "who_holds_what", "with_exchanged"]
