@@ -103,9 +103,9 @@ def launched(source: str, entry: str, grid: int | list, block: int | list, args:
         "written": [[*where, times] for where, times in facts.written.items()],
         "lines": [[line, counts] for line, counts in report.lines.items()],
         "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count,
-                     h.first_copies, h.second_copies]
+                     h.first_copies, h.second_copies, h.bulk, h.first_multiplies, h.array, h.offset, h.first_header, h.second_header]
                     for h in report.hazards],
-        "rules": [[r.kind, r.first_line, r.second_line, r.first_thread, r.second_thread, r.block, r.count,
+        "rules": [[r.kind, r.first_line, r.second_line, r.first_thread, r.second_thread, r.block, r.count, r.first_header, r.second_header,
                    *((r.array, r.offset) if isinstance(r, AsyncFinding) else ("", 0))]
                   for r in (*report.async_findings, *report.products)],
         "arrays": [[a.name, a.address, a.nbytes, a.itemsize] for a in report.arrays],
