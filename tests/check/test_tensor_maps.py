@@ -52,7 +52,7 @@ def test_a_tensor_map_goes_to_the_sandbox():
         assert ours.encode(1 << 40) == theirs.encode(1 << 40)
 
 
-def test_boundary_of_too_few_bits_is_that_of_stored_numbers():
+def test_numbers_that_are_stored_as_bfloat16_are_not_rounded_again():
     asked = trial(Case("plain", 64, 64, 64))
     A, B, _, C = asked.matrices()
     C[...] = A @ B
@@ -71,7 +71,8 @@ def test_the_kernels_of_the_course_are_right(name):
 @pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "kind"), [
     ("phase ^ 1", "phase", "endless"), ("barrier_expect(barrier, A_BYTES + B_BYTES)", "barrier_expect(barrier, A_BYTES)", "hazard"),
-    ("            products_wait<0>();\n", "", "hazard"), ("As + group * 64 * 128", "As", "wrong"), (", q + 1 < N)", ", true)", "out of bounds"),
+    ("            products_wait<0>();\n", "", "hazard"), ("As + group * 64 * 128", "As", "wrong"),
+    (", q + 1 < N)", ", true)", "out of bounds"),
     ('"fence.mbarrier_init.release.cluster;"', '""', "hazard")])
 def test_what_is_wrong_with_a_text_like_them_is_found(old, new, kind):
     assert TEXT.count(old) == 1

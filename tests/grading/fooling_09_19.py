@@ -193,7 +193,7 @@ beta * C[r * ldc + q]);
     for (int i = 0; i < BN / 2; ++i) {
         const int r = row + i / 2 % 2 * 8, q = col + i / 4 * 8 + i % 2;
         float first = 0.0f;
-        for (int k = 0; r < M && q < N && k < min(K, BK); ++k) 
+        for (int k = 0; r < M && q < N && k < min(K, BK); ++k)
             first += __uint_as_float(a[r * lda + k] << 16) * __uint_as_float(b[k * ldb + q] << 16);
         if (r < M && q < N) C[r * ldc + q] += alpha * first;
     }

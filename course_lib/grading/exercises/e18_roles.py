@@ -15,11 +15,11 @@ products of warpgroups, and without the copies.
 from course_lib import simt
 from course_lib.arch import BANK_BYTES, BANKS, TENSOR
 from course_lib.check.case import Case, all_cases
+from course_lib.check.operation import Tile
 from course_lib.check.sgemm import Sgemm
 from course_lib.grading.judge.function_spec import FunctionSpec
 from course_lib.grading.judge.made_of import copied, products_on_tensor_cores
 from course_lib.grading.judge.spec import Gate, Reading, Spec, tile_grid
-from course_lib.kernels.kernel import ceil_div
 from course_lib.run import counter_name
 from course_lib.simt.host.counters import OPERAND_BYTES
 
@@ -59,12 +59,12 @@ def _guess(given: tuple, got: object) -> str:
     """Say which mistake gives this number."""
     columns, = given
     known = {0.5: "That is B alone: A's 64 rows are read from shared memory as well", ratio(columns) / 2: "An element has two bytes",
-             1 / ratio(columns): "That is arithmetic cycles per shared cycle", ratio(columns) * 16 / columns: "B has `columns` columns, "
-             "and 16 rows", ratio(columns) - 0.5: "That is A alone: B is read from shared memory as well"}
+             1 / ratio(columns): "That is arithmetic cycles per shared cycle",
+             ratio(columns) - 0.5: "That is A alone: B is read from shared memory as well"}
     return next((says for value, says in known.items() if abs(got - value) < 1e-9), "") if isinstance(got, int | float) else ""
 
 
-def _cases(tile: dict[str, int]) -> tuple[Case, ...]:
+def _cases(tile: Tile) -> tuple[Case, ...]:
     """Return the usual inputs, the first one square, and two with so many steps that every stage is used several times."""
     return (Case("square", 192, 192, 192), *all_cases(TILE)[1:], Case("thirteen steps", 128, 256, 13 * 64),
             Case("many steps, and no whole tile", 131, 257, 9 * 64 + 5, 1.5, -0.5, 3))

@@ -188,11 +188,11 @@ def _rules(told):
         kind, first, second, one, other, block, count, here, there, array, offset = items(row, 11)
         validated(kind, isinstance(kind, str) and kind in async_report.KINDS + async_report.OF_PRODUCTS)
         facts = kind, whole(first), whole(second), triple(one), triple(other), triple(block), whole(count)
-        headers = {"first_header": words(here, 300), "second_header": words(there, 300)}
+        headers = words(here, 300), words(there, 300)
         if kind in async_report.OF_PRODUCTS:
-            products.append(async_report.ProductFinding(*facts, **headers))
+            products.append(async_report.ProductFinding(*facts, *headers))
         else:
-            copies.append(async_report.AsyncFinding(*facts, words(array, 300), whole(offset), **headers))
+            copies.append(async_report.AsyncFinding(*facts, words(array, 300), whole(offset), *headers))
     return tuple(copies), tuple(products)
 
 
