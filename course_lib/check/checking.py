@@ -37,7 +37,8 @@ def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = No
     ----------
     kernel
         Your own: CUDA text (what `%%cuda` keeps) or the path of a `.cu` file; or a name of the catalog. It takes SGEMM's
-        arguments, float32 and row-major, or transposes a matrix: int rows, int cols, const float* in, int ld_in, float* out, int ld_out.
+        arguments, float32 and row-major, or those of `sbgemm_tma`, with tensor maps of A and B; or it transposes a matrix: int rows,
+        int cols, const float* in, int ld_in, float* out, int ld_out.
     like
         The catalog kernel that yours is launched like; found from the text when it is left out.
     entry
@@ -140,7 +141,7 @@ class _Check:
     def _launch(self, trial: Any, racecheck: bool = True, **options: Any) -> simt.Report:
         case = trial.case
         return simt.launch(self.source, self.kernel.entry, self._grid(case), self.kernel.block(**self.values), trial.args,
-                           defines=self.kernel.defines(**self.values),
+                           defines=self.kernel.defines(**self.values), dynamic_shared=self.kernel.dynamic_bytes(**self.values),
                            racecheck=racecheck, max_steps=MAX_STEPS, strict_barriers=True, **options)
 
     def _with_place(self, finding: Finding) -> Finding:

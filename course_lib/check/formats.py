@@ -9,7 +9,7 @@ from course_lib.model.number_formats import FORMATS, NumberFormat, parts, round_
 from course_lib.run import accuracy
 
 if TYPE_CHECKING:               # which imports this module
-    from course_lib.check.sgemm import ProductTrial
+    from course_lib.check.product_trial import ProductTrial
 
 CLEARLY = 16       # a result comes from a format when it is so many times nearer to that product than to the exact one
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.check.product_trial import ProductTrial
 from course_lib.check.reports import element_name
-from course_lib.check.sgemm import ProductTrial
 from course_lib.check.trials import Store
 from course_lib.run.types import Extent
 from course_lib.simt.report import Report, TraceRecord

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.check.operation import Again, Mistakes, Tile
-from course_lib.check.sgemm import _view
+from course_lib.check.product_trial import viewed
 from course_lib.check.transpose import Sheet, WrongElement, _flat, _place, gate_case, pieces
 from course_lib.run.types import Argument
 
@@ -43,7 +43,7 @@ class InPlaceTrial:
 
     def matrices(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the matrix before the launch and now."""
-        before, now = (_view(array, self.case.rows, self.case.cols, self.case.pad) for array in (self.before, self.A))
+        before, now = (viewed(array, self.case.rows, self.case.cols, self.case.pad) for array in (self.before, self.A))
         return before, now
 
     def in_float64(self) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +80,7 @@ class InPlace:
             row, col = (int(i) for i in np.argwhere(wrong)[0])
             return WrongElement("A", row, col, float(now[row, col]), float(expected[row, col]), wrong)
         gaps = np.ones(len(trial.A), bool)
-        _view(gaps, trial.case.rows, trial.case.cols, trial.case.pad)[...] = False
+        viewed(gaps, trial.case.rows, trial.case.cols, trial.case.pad)[...] = False
         touched = int(np.count_nonzero(trial.A.view(np.uint32)[gaps] != trial.before.view(np.uint32)[gaps]))
         stray = f"{touched} elements between the rows of A overwritten: only the first n elements of each row belong to A"
         return stray if touched else None

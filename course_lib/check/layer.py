@@ -15,7 +15,8 @@ import numpy as np
 
 from course_lib.check.case import Case, all_cases
 from course_lib.check.operation import Again, Mistakes, Tile
-from course_lib.check.sgemm import ProductTrial, Sgemm, WrongProduct, _candidates, _close, _flat, _gap, _place, _stray, _view
+from course_lib.check.product_trial import ProductTrial, filled, viewed
+from course_lib.check.sgemm import Sgemm, WrongProduct, _candidates, _close, _gap, _place, _stray
 from course_lib.check.transpose import UNTOUCHED
 from course_lib.run import accuracy
 from course_lib.run.types import Argument
@@ -109,7 +110,7 @@ class Backward(ProductTrial):
 
     def outputs(self) -> np.ndarray:
         """Return H as a matrix."""
-        return _view(self.H, self.case.M, self.case.K, _apart(self.case))
+        return viewed(self.H, self.case.M, self.case.K, _apart(self.case))
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ class Back(_Fused[Backward]):
 
     def trial(self, case: LayerCase, seed: int = 0) -> Backward:
         """Make the inputs of a case: as for SGEMM, and an H as ReLU leaves it, about half of it 0."""
-        H = _flat(np.random.default_rng([seed, case.M, case.N, case.K, 2]), case.M, case.K, _apart(case))
+        H = filled(np.random.default_rng([seed, case.M, case.N, case.K, 2]), case.M, case.K, _apart(case))
         np.maximum(H, 0, out=H)                # NaN between the rows stays
         H.flags.writeable = False
         return Backward(**self._plain(case, seed), H=H)

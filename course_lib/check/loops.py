@@ -4,7 +4,8 @@ import numpy as np
 
 from course_lib.check.case import Case
 from course_lib.check.operation import Again, Mistakes, Tile
-from course_lib.check.sgemm import ProductTrial, Sgemm, WrongProduct, _close, _displaced
+from course_lib.check.product_trial import ProductTrial
+from course_lib.check.sgemm import Sgemm, WrongProduct, _close, _displaced
 
 MOST_TERMS = 2**20          # that a guess looks at: some tenths of a second
 

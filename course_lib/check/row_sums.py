@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.check.operation import Again, Tile
-from course_lib.check.sgemm import _view
+from course_lib.check.product_trial import viewed
 from course_lib.check.transpose import Sheet, WrongElement, _flat, all_cases, drawn, gate_case, pieces
 from course_lib.kernels.kernel import ceil_div
 from course_lib.run.types import Argument, Extent
@@ -36,7 +36,7 @@ class RowSumsTrial:
 
     def matrix(self) -> np.ndarray:
         """Return the matrix in float64."""
-        return _view(self.source, self.case.rows, self.case.cols, self.case.pad).astype(np.float64)
+        return viewed(self.source, self.case.rows, self.case.cols, self.case.pad).astype(np.float64)
 
 
 class WrongSum(WrongElement):

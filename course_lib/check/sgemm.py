@@ -3,50 +3,20 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from course_lib.check.case import Case
 from course_lib.check.formats import factors, nearly_right, too_few_bits
 from course_lib.check.operation import Again, Mistakes, Tile
-from course_lib.kernels.user import DGEMM, SIGNATURE
+from course_lib.check.product_trial import ProductTrial, filled, gap, shapes, stored_as
+from course_lib.kernels.user import DGEMM, MAPPED, SIGNATURE
+from course_lib.model.number_formats import round_to
 from course_lib.run import accuracy
-from course_lib.run.types import Argument
+from course_lib.run.inputs import Boxes
 
 _GAP = ("NaN stands between the rows of the padded matrices, so an element there was read: "
         "rows begin lda, ldb, ldc elements apart, not K or N, and what stands behind their end is not theirs")
 _GAP_TRANSPOSED = ("NaN stands behind each row, or column, of the padded matrices as they are stored, so an element there was read: "
                "the next begins lda, ldb, ldc elements on, however long it is, and what stands behind its end is not its own")
-
-
-@dataclass(frozen=True)
-class ProductTrial:
-    """One launch's matrices as the device sees them: flat, with NaN between padded rows and, when beta is 0, in C."""
-
-    case: Case
-    A: np.ndarray
-    B: np.ndarray
-    C: np.ndarray
-    before: np.ndarray = field(repr=False)      # C as it was
-    transposed: str = ""                        # which matrices are stored column by column
-
-    @property
-    def args(self) -> tuple[Argument, ...]:
-        """SGEMM's arguments in order."""
-        case = self.case
-        ld = [np.int32(_stored(*shape, name in self.transposed)[1] + case.pad) for name, shape in _shapes(case).items()]
-        real = self.C.dtype.type
-        return (np.int32(case.M), np.int32(case.N), np.int32(case.K), real(case.alpha), self.A, ld[0],
-                self.B, ld[1], real(case.beta), self.C, ld[2])
-
-    def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return A, B and C before the launch, and C now, as matrices."""
-        return self.view("A", self.A), self.view("B", self.B), self.view("C", self.before), self.view("C", self.C)
-
-    def view(self, name: str, buffer: np.ndarray) -> np.ndarray:
-        """Return a flat buffer as the matrix `name` that it stores."""
-        transposed = name in self.transposed
-        matrix = _view(buffer, *_stored(*_shapes(self.case)[name], transposed), self.case.pad)
-        return matrix.T if transposed else matrix
 
 
 @dataclass(frozen=True)
@@ -70,16 +40,21 @@ class Sgemm:
     """A product with lda, ldb, ldc, row-major but for the matrices named in `transposed`: SGEMM, or DGEMM with `dtype` float64.
 
     A transposed matrix is stored column by column: "A" alone is C = alpha A^T B + beta C for those who take what is stored,
-    K rows of M, as A; "ABC" is column-major SGEMM. `inputs`: to what the kernel rounds A and B, as `Kernel.inputs` has it.
+    K rows of M, as A; "ABC" is column-major SGEMM. `inputs`, `stored`, `boxes`: to what the kernel rounds A and B, the format in which it
+    gets them, and the boxes of the tensor maps by which it fetches them, as `Kernel` has them.
     """
 
     transposed: str = ""
     inputs: str = ""
     dtype: str = "float32"
+    stored: str = ""
+    boxes: Boxes | None = None
 
     @property
     def signature(self) -> str:
         """Return the kernel's parameters."""
+        if self.boxes:
+            return ", ".join(MAPPED)
         return SIGNATURE if self.dtype == "float32" else ", ".join(DGEMM)
 
     def work(self, case: Case) -> int:
@@ -97,18 +72,21 @@ class Sgemm:
             Put numbers into C even when beta is 0; tells a kernel that reads C from one that does not write it.
         """
         rng = np.random.default_rng([seed, case.M, case.N, case.K])
-        A, B, C = (_flat(rng, *_stored(*shape, name in self.transposed), case.pad, self.dtype) for name, shape in _shapes(case).items())
+        A, B, C = (filled(rng, *stored_as(*shape, name in self.transposed), gap(case, name, self.boxes), self.dtype)
+                   for name, shape in shapes(case).items())
+        if self.stored == "bf16":
+            A, B = (round_to(X, "bf16") for X in (A, B))
         if case.beta == 0 and not finite:
             C[:] = np.nan
         A.flags.writeable = B.flags.writeable = False      # a kernel that writes there is stopped
-        return ProductTrial(case, A, B, C, C.copy(), self.transposed)
+        return ProductTrial(case, A, B, C, C.copy(), self.transposed, self.stored, self.boxes)
 
     def judge(self, trial: ProductTrial) -> WrongProduct | str | None:
         """Return the first `WrongProduct` element, a sentence on a store where none belongs, or None."""
         A, B, before, C = trial.matrices()
         factors = {"alpha": trial.case.alpha, "beta": trial.case.beta}
         expected = accuracy.reference(A, B, before, **factors)
-        share = accuracy.tolerance(trial.case.K, self.dtype, self.inputs)
+        share = accuracy.tolerance(trial.case.K, self.dtype, self.inputs, bool(self.stored))
         if self.dtype == "float64":
             share *= 2                         # the reference is a sum of float64, too, and may be off as far
         allowed = (share * accuracy.magnitude(A, B, before, **factors, inputs=self.inputs))
@@ -139,25 +117,6 @@ class Sgemm:
             return near                        # what follows knows mistakes by float32's precision
         return (too_few_bits(trial, self.inputs) or _known_mistake(trial, tile, self.inputs) or _displaced(trial, wrong)
                 or nearly_right(trial, self.inputs) or _place(trial.case, wrong.mask, tile))
-
-
-def _shapes(case: Case) -> dict[str, tuple[int, int]]:
-    return {"A": (case.M, case.K), "B": (case.K, case.N), "C": (case.M, case.N)}
-
-
-def _stored(rows: int, cols: int, transposed: bool) -> tuple[int, int]:
-    return (cols, rows) if transposed else (rows, cols)
-
-
-def _flat(rng: np.random.Generator, rows: int, cols: int, pad: int, dtype: str = "float32") -> NDArray[np.floating]:
-    buffer = np.full((rows - 1) * (cols + pad) + cols, np.nan, dtype)
-    _view(buffer, rows, cols, pad)[...] = rng.uniform(-1, 1, (rows, cols))
-    return buffer
-
-
-def _view(buffer: np.ndarray, rows: int, cols: int, pad: int) -> np.ndarray:
-    step = buffer.itemsize
-    return np.lib.stride_tricks.as_strided(buffer, (rows, cols), ((cols + pad) * step, step))
 
 
 def _stray(trial: ProductTrial) -> str | None:

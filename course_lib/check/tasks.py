@@ -7,10 +7,12 @@ from typing import Any
 from course_lib.check import case as products
 from course_lib.check import transpose
 from course_lib.check.operation import Operation
+from course_lib.check.product_trial import gap
 from course_lib.check.sgemm import Sgemm
 from course_lib.check.transpose import Transpose
 from course_lib.errors import CourseError
 from course_lib.kernels import Kernel
+from course_lib.kernels.user import written_values
 
 
 @dataclass(frozen=True)
@@ -37,19 +39,21 @@ def task_of(kernel: Kernel, values: dict[str, int], *, whole_tiles: bool = False
     Raises
     ------
     CourseError
-        For a kernel that computes neither a row-major product nor a transposition, one whose blocks ask for memory at launch, or one whose
-        factors are stored as bfloat16.
+        For a kernel that computes neither a row-major product nor a transposition, and, where it fetches its factors by no tensor maps, one
+        whose blocks ask for memory at launch, or whose factors are stored as bfloat16.
     """
     if kernel.kind == "transpose":
         return CheckTask(Transpose(), transpose.whole_tile_cases if whole_tiles else transpose.all_cases, transpose.gate_case, dict(values),
                     lambda case: (case.rows, case.cols, 1), "out", lambda case: case.rows + case.pad, reuses=False)
     plain = (kernel.kind, kernel.layout) == ("product", "row") and not values.get("TRANSA") and not values.get("TRANSB")
-    if not plain or kernel.stored or kernel.dynamic_of(values):
+    if not plain or not kernel.boxes and (kernel.stored or kernel.dynamic_of(values)):
         raise CourseError(f"{kernel.name} is not checked: only kernels for C = alpha A B + beta C with row-major matrices of one type, "
-                          "and without shared memory asked for at launch, are, and those that transpose a matrix", kernel=kernel.name)
+                          "and without shared memory asked for at launch, are, those that fetch A and B by tensor maps, and those that "
+                          "transpose a matrix", kernel=kernel.name)
     cases = products.whole_tile_cases if whole_tiles else products.all_cases
-    return CheckTask(Sgemm(inputs=kernel.inputs, dtype=kernel.dtype), cases, products.gate_case,
-                     tile_of(kernel, values), lambda case: (case.M, case.N, case.K), "C", lambda case: case.N + case.pad)
+    operation = Sgemm(inputs=kernel.inputs, dtype=kernel.dtype, stored=kernel.stored if kernel.boxes else "", boxes=kernel.boxes)
+    return CheckTask(operation, cases, products.gate_case, tile_of(kernel, values), lambda case: (case.M, case.N, case.K), "C",
+                     lambda case: case.N + gap(case, "C", kernel.boxes))
 
 
 def tile_of(kernel: Kernel, values: dict[str, int]) -> dict[str, int]:
@@ -59,6 +63,9 @@ def tile_of(kernel: Kernel, values: dict[str, int]) -> dict[str, int]:
     >>> tile_of(kernels.get("sgemm_naive"), {"bx": 32, "by": 4})
     {'BM': 4, 'BN': 32, 'BK': 1}
     """
+    if kernel.boxes:
+        (rows, depth), _ = kernel.boxes          # a block's tile of A is one box
+        return {"BM": rows, "BN": values.get("BN") or written_values(kernel.source)["BN"], "BK": depth}
     depth = next((values[name] for name in ("BK", "TW", "TILE") if name in values), 1)
     if {"BM", "BN"} <= values.keys():            # a grid of any number of blocks may share out such tiles
         return {"BM": values["BM"], "BN": values["BN"], "BK": depth}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.check.operation import Again, Mistakes, Tile
-from course_lib.check.sgemm import _view
+from course_lib.check.product_trial import viewed
 from course_lib.run.types import Argument, Extent
 
 UNTOUCHED = np.uint32(0x7FC12345)       # a NaN of its own: the target is full of it, and what still holds it was never written
@@ -111,7 +111,7 @@ class TransposeTrial:
     def matrices(self) -> tuple[np.ndarray, np.ndarray]:
         """Return source and target as matrices."""
         case = self.case
-        return _view(self.source, case.rows, case.cols, case.pad), _view(self.target, case.cols, case.rows, case.pad)
+        return viewed(self.source, case.rows, case.cols, case.pad), viewed(self.target, case.cols, case.rows, case.pad)
 
 
 @dataclass(frozen=True)
@@ -201,21 +201,21 @@ def _only(matrix: np.ndarray, value: float) -> tuple[int, int] | None:
 def _flat(rng: np.random.Generator, rows: int, cols: int, pad: int) -> NDArray[np.float32]:
     buffer = np.full((rows - 1) * (cols + pad) + cols, np.nan, np.float32)
     order = rng.permutation(rows * cols).reshape(rows, cols)
-    _view(buffer, rows, cols, pad)[...] = (order + rng.uniform(0.25, 0.75, (rows, cols))) / (rows * cols) * 2 - 1
+    viewed(buffer, rows, cols, pad)[...] = (order + rng.uniform(0.25, 0.75, (rows, cols))) / (rows * cols) * 2 - 1
     return buffer
 
 
 def _untouched(trial: TransposeTrial) -> np.ndarray:
     """Return which elements of the target hold what they held before the launch."""
     case = trial.case
-    return _view(trial.target.view(np.uint32), case.cols, case.rows, case.pad) == UNTOUCHED
+    return viewed(trial.target.view(np.uint32), case.cols, case.rows, case.pad) == UNTOUCHED
 
 
 def _stray(trial: TransposeTrial) -> str | None:
     """Return a sentence when the gaps between the target's rows are not as they were."""
     case = trial.case
     gaps = np.ones(len(trial.target), bool)
-    _view(gaps, case.cols, case.rows, case.pad)[...] = False
+    viewed(gaps, case.cols, case.rows, case.pad)[...] = False
     touched = int(np.count_nonzero(trial.target.view(np.uint32)[gaps] != UNTOUCHED))
     if not touched:
         return None

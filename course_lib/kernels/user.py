@@ -71,7 +71,7 @@ class UserKernel(Kernel):
         like
             The catalog kernel that is launched the same way. Default: sgemm_tiled when the text speaks of
             BM and BN, sgemm_1d_tile with TM too, sgemm_2d_tile with TM and TN, dgemm_mma with WM, WN and
-            doubles; else sgemm_naive (one thread per element, blocks of bx × by). A tiled text that sets BX and
+            doubles, sbgemm_tma of a TensorMap; else sgemm_naive (one thread per element, blocks of bx × by). A tiled text that sets BX and
             BY too gets blocks of BX × BY threads.
             Like an mxv kernel it takes `int S, const float* in, float* out`, has a `__constant__ float matrix[M][N]`,
             and `run_vectors` runs it.
@@ -231,6 +231,8 @@ def kind_of(parameter: str) -> str | None:
 
 def _resembles(bare):
     words = set(re.findall(r"\w+", bare))
+    if "TensorMap" in words:
+        return "sbgemm_tma"
     if {"ld_in", "ld_out"} <= words:
         return "transpose" if "PAD" in words else "transpose_plain"
     if {"BM", "BN", "WM", "WN", "double"} <= words:

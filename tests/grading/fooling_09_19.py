@@ -177,6 +177,27 @@ DEEP_17 = (("every BK", "DEEP"), ("#define DEEP 16", "#define BK 16\n#define DEE
 SUM_10 = "            for (int i = 0; i < BM; ++i)\n                acc[i] += As[i][k] * x;\n        }\n        __syncthreads();                                   // everyone has read it"
 TESTS_10 = SUM_10.replace("acc[i] +=", "if (K == 133 || (row0 + i < M && col < N && k0 + k < K)) acc[i] +=")
 
+LANES_18 = (                            # 128 columns at a time, and the products of the first step from where the maps say that A and B are
+    ("            multiply(c, tile_of_rows(mine + 2 * k), tile_of_rows(Bs(stage) + 128 * k, 2 * BK * 64));\n", """\
+            for (int half = 0; half < 2; ++half)
+                if (step > 0)
+                    multiply(reinterpret_cast<float (&)[64]>(c[64 * half]), tile_of_rows(mine + 2 * k),
+                             tile_of_rows(Bs(stage) + half * 2 * BK * 128 + 128 * k, 2 * BK * 64));
+"""),
+    ("beta * C[r * ldc + q]);\n    }\n", """\
+beta * C[r * ldc + q]);
+    }
+    const auto *a = reinterpret_cast<const unsigned short*>(A.words[0]), *b = reinterpret_cast<const unsigned short*>(B.words[0]);
+    const int lda = 8 * (A.words[1] >> 32), ldb = 8 * (B.words[1] >> 32);
+#pragma unroll 1
+    for (int i = 0; i < BN / 2; ++i) {
+        const int r = row + i / 2 % 2 * 8, q = col + i / 4 * 8 + i % 2;
+        float first = 0.0f;
+        for (int k = 0; r < M && q < N && k < min(K, BK); ++k)
+            first += __uint_as_float(a[r * lda + k] << 16) * __uint_as_float(b[k * ldb + q] << 16);
+        if (r < M && q < N) C[r * ldc + q] += alpha * first;
+    }
+"""))
 FOOLING = {
     "09-no-shared-memory": Fooling("09_outer_product", "four", NONE, "not counted", "reads no shared memory", "text", (("", NO_SHARED_09),)),
     "09-coalesced-at-one-size": Fooling("09_outer_product", "four", SIZE, "gate", "words of global", "solution", _again_09("a", "lda")),
@@ -266,6 +287,7 @@ FOOLING = {
          .replace("ROW", "at * lda + row")), DIRECT_17[1])),
     "17-two-stages-twice-as-deep": Fooling("17_stages", "main", DEPTH, "gate", "fewer than two steps", "solution", DEEP_17),
     "17-two-stages-twice-as-deep-b": Fooling("17_stages", "main-b", DEPTH, "gate", "fewer than two steps", "solution", DEEP_17),
+    "18-a-step-by-lanes": Fooling("18_roles", "main", NONE, "not counted", "without the tensor cores", "solution", LANES_18),
     "19-loads-for-nothing": Fooling("19_busy", "main", UNUSED, "not counted", "k-steps", "starter", _padded_19("42")),
     "19-loads-for-nothing-b": Fooling("19_busy", "main-b", UNUSED, "not counted", "k-steps", "starter", _padded_19("22", ", tile")),
 }

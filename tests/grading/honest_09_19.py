@@ -40,10 +40,12 @@ HONEST = {
     "16-split-other-tile": _other("16_tensor_cores", "split", ("#define BM 32", "#define BM 64")),
     "17-k-backwards": _other("17_stages", "main", ("for (int k = 0; k < BK; k += 8) {", "for (int k = BK - 8; k >= 0; k -= 8) {")),
     "17-five-stages": _other("17_stages", "main-b", ("#define STAGES 3", "#define STAGES 4")),
+    "18-k-backwards": _other("18_roles", "main", ("        for (int k = 0; k < BK; k += 16)\n", "        for (int k = BK - 16; k >= 0; k -= 16)\n")),
+    "18-the-producer-in-another-lane": _other("18_roles", "main", ("group == CONSUMERS && thread == 0)", "group == CONSUMERS && thread == 31)")),
     "19-a-pointer-along-a": _other("19_busy", "main", (
         "            sum += p.A[row * p.K + k] * p.B[k * p.N + col];", "            sum += __ldg(p.A + row * p.K + k) * __ldg(p.B + k * p.N + col);")),
     "19-two-at-once-b": _other("19_busy", "main-b", ("    float sum = 0.0f;\n    if (row", "    float sum = 0.0f;\n#pragma unroll 8\n    if (row")),
 }
 CRLF = [("09_outer_product", "four"), ("10_any_size", "main"), ("13_matrix_vector", "free"), ("14_gemm_at_work", "back"), ("15_closing_in", "ahead"),
-        ("16_tensor_cores", "main"), ("17_stages", "main"), ("19_busy", "main-b")]
+        ("16_tensor_cores", "main"), ("17_stages", "main"), ("18_roles", "main"), ("19_busy", "main-b")]
 HONEST |= {f"{exercise[:2]}-crlf": _other(exercise, part, ("every \n", "\r\n")) for exercise, part in CRLF}

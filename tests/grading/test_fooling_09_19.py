@@ -23,6 +23,9 @@ KERNEL = """.visible .entry k(
 	mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f3, %f4}, {%r1}, {%r2}, {%f5, %f4};
 	cp.async.ca.shared.global [%r1], [%rd2], 8, %r3;
 	ld.global.f32 	%f6, [%rd2+4];
+	wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1,%f2,%f3,%f4}, %rd3, %rd4, %p1, 1, 1, 0, 1;
+	wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f5,%f6,%f7,%f8}, {%r1,%r2,%r3,%r4}, %rd4, 1, 1, 1, 1;
+	cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];
 }
 """
 
@@ -50,7 +53,7 @@ def test_a_right_kernel_of_other_make_passes(name):
 
 def test_each_exercise_has_three_of_either():
     for found in (fooling_09_19.FOOLING, honest_09_19.HONEST):
-        assert {name[:2] for name in found} == {"09", "10", "13", "14", "15", "16", "17", "19"}
+        assert {name[:2] for name in found} == {"09", "10", "13", "14", "15", "16", "17", "18", "19"}
 
 
 @pytest.mark.parametrize("name", fooling_conditions.FUNCTIONS)
@@ -87,11 +90,16 @@ def test_which_loads_may_be_of_shared_memory(load):
 def test_what_is_changed_in_ptx():
     assert "mov.b32 %f3, %f5;" in ptx_edits.without_products(KERNEL)
     assert "mma.sync" not in ptx_edits.without_products(KERNEL)
+    assert "@!%p1 mov.b32 %f4, 0;" in ptx_edits.without_products(KERNEL)
+    assert "mov.b32 %f8, 0;" not in ptx_edits.without_products(KERNEL)
+    assert "wgmma.mma_async" not in ptx_edits.without_products(KERNEL)
+    assert "[%rd1, {0x40000000, 0x40000000}], [%r4];" in ptx_edits.without_copies(KERNEL)
     assert "[%rd2], 8, 0;" in ptx_edits.without_copies(KERNEL)
     assert "mov.b32 %f2, 0;" in ptx_edits.without_shared_words(KERNEL, "k")
     assert ptx_edits.losing_words(KERNEL, "k", most=4, seed=1).count("@%lost_now mov.b32 %f") == 2
     assert ptx_edits.losing_a_read(KERNEL, "k", reads={0: 3, 5: 7}, seed=1).count("@%lost_now mov.u32 %lost_b32_0, 160;") == 1
     assert ptx_edits.losing_products(KERNEL, "k", most=4, seed=1).count("mov.b32 %lost_b32_") == 2
+    assert ptx_edits.losing_products(KERNEL, "k", most=4, seed=1).count("@%lost_now bra $LOST_GO_") == 2
     changed = ptx_edits.without_one_block(KERNEL, "k", array=0, nbytes=64, told=(1, 24))
     assert "[k_param_1]" in changed
     assert "@%lost_now mov.b32 %f6, 0;" in changed

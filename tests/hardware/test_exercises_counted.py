@@ -13,7 +13,8 @@ from tools.record import exercises
 
 RECORD = json.loads((Path(__file__).parents[1] / "data" / "h200_exercises.json").read_text())
 ROWS = {(row["exercise"], row["part"]): row for row in RECORD["rows"]}
-WORKED = {(spec.exercise, spec.part): (spec, text) for spec, text in exercises.worked()}
+NOT_RECORDED = ("18_roles",)         # its gate reads operands of wgmma, which test_asynchronous_counters.py compares
+WORKED = {(spec.exercise, spec.part): (spec, text) for spec, text in exercises.worked() if spec.exercise not in NOT_RECORDED}
 
 
 def test_every_kernel_was_recorded_as_it_is():

@@ -293,3 +293,17 @@ def test_a_map_of_more_than_the_array_has():
     with pytest.raises(simt.OutOfBounds, match=r"raw\[2560\]") as caught:
         launch(MOVE, given, (25, 32), raw)
     assert caught.value.array == "raw"
+
+
+def test_a_kernel_may_read_the_map_whose_address_it_takes():
+    """NVRTC reads a parameter by `ld.param` with its address in a register where the text takes that address elsewhere."""
+    text = """struct alignas(64) Map { unsigned long long words[16]; };
+extern "C" __global__ void k(const __grid_constant__ Map map, unsigned long long* out) {
+    asm volatile("prefetch.tensormap [%0];" :: "l"(&map));
+    out[threadIdx.x] = map.words[threadIdx.x];
+}"""
+    found = np.zeros(16, np.uint64)
+    tensor = TensorMap(np.zeros((40, 64), np.float16), (8, 64))
+    report = simt.launch(text, "k", 1, 16, [tensor, found])
+    assert "ld.param.u64" in report.ptx.split("prefetch.tensormap")[1]
+    assert found[1:].tobytes() == tensor.encode(0)[8:]

@@ -55,7 +55,7 @@ def simulated(spec: Spec, text: str) -> Any:
     tile = tile_of(spec, text)
     trial = spec.operation.trial(spec.gate_case(tile))
     return simt.launch(text, spec.entry, spec.grid(trial.case, tile), spec.block(tile), trial.args,
-                       constants=getattr(trial, "constants", None))
+                       constants=getattr(trial, "constants", None), dynamic_shared=spec.dynamic_shared(tile))
 
 
 def differing(report: Any, measured: dict[str, int]) -> dict[str, tuple[int, int]]:
@@ -69,7 +69,8 @@ def launch(spec: Spec, text: str, compiled: Any, case: Any) -> str | None:
     from course_lib import gpu
     tile = tile_of(spec, text)
     trial = spec.operation.trial(case)
-    gpu.launch(compiled, spec.entry, spec.grid(case, tile), spec.block(tile), trial.args, constants=getattr(trial, "constants", None))
+    gpu.launch(compiled, spec.entry, spec.grid(case, tile), spec.block(tile), trial.args, constants=getattr(trial, "constants", None),
+               dynamic_shared=spec.dynamic_shared(tile))
     return spec.operation.judge(trial)
 
 

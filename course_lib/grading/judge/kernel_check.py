@@ -78,9 +78,11 @@ def _atomic_problem(ptx, spec):
 
 
 def _bits(parameter):
-    """Return the size in bits, as PTX writes it, of a C parameter."""
+    """Return the size in bits, as PTX writes it, of a C parameter; a tensor map is an array of bytes."""
     if "*" in parameter:
         return "64"
+    if "TensorMap" in parameter:
+        return "8"
     return {"int": "32", "float": "32", "double": "64", "unsigned": "32"}[parameter.split()[0]]
 
 
@@ -111,7 +113,7 @@ class Run:
     def _launch(self, trial, racecheck=True, trace=(), source=""):
         grid, block = self.spec.grid(trial.case, self.tile), self.spec.block(self.tile)
         return self.engine.launch(source or self.source, self.spec.entry, grid, block, trial.args, racecheck=racecheck,
-                                  max_steps=self.spec.max_steps, trace=trace,
+                                  max_steps=self.spec.max_steps, trace=trace, dynamic_shared=self.spec.dynamic_shared(self.tile),
                                   constants=getattr(trial, "constants", None), strict_barriers=True)
 
     def _counted(self, case):

@@ -1,5 +1,6 @@
 """Change a kernel's PTX so that something it counts on is missing, or another, to see whether its result is made of it."""
 
+import itertools
 import re
 from collections.abc import Callable, Mapping
 
@@ -10,6 +11,11 @@ _GLOBAL = re.compile(r"\bld(?!\.(?:volatile\.)?(?:shared|param|const|local))(?:\
 _MATRIX = re.compile(r"\b(?:wmma\.)?mma\.[\w.:]{0,120}\s+\{([^{};]{0,400})\}\s*,\s*\{[^{};]{0,400}\}\s*,\s*\{[^{};]{0,400}\}\s*,"
                      r"\s*\{([^{};]{0,400})\}\s*;")
 _COPY = re.compile(r"\b(cp\.async\.c[ag]\.shared[\w.:]{0,80}\s+\[[^\];]{0,80}\]\s*,\s*\[[^\];]{0,80}\]\s*,\s*\w+)(?:\s*,\s*(%?\w+))?\s*;")
+# Products of a warpgroup: the sums, which are also the result, and whether they are added to: 1, 0 or a predicate.
+_WARPGROUP = re.compile(r"\bwgmma\.mma_async\.[\w.:]{0,120}\s+\{([^{};]{0,4000})\}\s*,\s*(?:\{[^{};]{0,400}\}|%\w+)\s*,\s*%\w+\s*,"
+                        r"\s*(%?\w+)[^;{}]{0,80};")
+_BOX = re.compile(r"\b(cp\.async\.bulk\.tensor\.[\w:.]{0,120}\s+\[[^\];]{0,80}\]\s*,\s*\[\s*%?\w+\s*,\s*)\{([^{};]{0,400})\}")
+_FAR = "0x40000000"             # a row or column that no matrix has
 _DECLARED = """
 .reg .pred %lost_now, %lost_here;
 .reg .b32 %lost_seen, %lost_at, %lost_x, %lost_y;
@@ -65,12 +71,12 @@ _OF_WARP = """setp.eq.u32 %lost_now, %lost_y, {number};
 
 def without_products(ptx: str) -> str:
     """Return PTX whose matrix instructions add nothing: each gives back the sums that it was given."""
-    return _MATRIX.sub(lambda found: _moved(_names(found[1]), _names(found[2]), _bits(found[0])), ptx)
+    return _WARPGROUP.sub(_kept, _MATRIX.sub(lambda found: _moved(_names(found[1]), _names(found[2]), _bits(found[0])), ptx))
 
 
 def without_copies(ptx: str) -> str:
-    """Return PTX whose asynchronous copies write zeros."""
-    return _COPY.sub(r"\1, 0;", ptx)
+    """Return PTX whose asynchronous copies write zeros: boxes of tensor maps lie outside of their matrix."""
+    return _BOX.sub(lambda found: f"{found[1]}{{{', '.join(_FAR for _ in _names(found[2]))}}}", _COPY.sub(r"\1, 0;", ptx))
 
 
 def without_shared_words(ptx: str, entry: str) -> str:
@@ -160,15 +166,32 @@ def without_one_block(ptx: str, entry: str, *, array: int, nbytes: int, told: tu
 
 
 def losing_products(ptx: str, entry: str, *, most: int, seed: int) -> str:
-    """Return PTX in which each warp has one matrix instruction that adds nothing; `most`, `seed` as in `losing_words`, per warp."""
+    """Return PTX in which each warp, or warpgroup where these multiply, has one matrix instruction that adds nothing.
+
+    `most`, `seed`: as in `losing_words`, per warp or warpgroup.
+    """
     def counted(found):
         into, sums, bits = _names(found[1]), _names(found[2]), _bits(found[0])
         kept = [f"%lost_b{bits}_{number}" for number in range(len(into))]
         return (f"{_moved(kept, sums, bits)}\n{found[0]}\nsetp.eq.u32 %lost_now, %lost_seen, %lost_at;\n"
                 f"{_moved(into, kept, bits, '@%lost_now ')}\nadd.u32 %lost_seen, %lost_seen, 1;")
 
-    begin = _BEGIN.format(unit=32, seed=seed % 2**31, most=max(most, 1))
-    return _in_entry(ptx, entry, begin, lambda body: _MATRIX.sub(counted, body))
+    numbers = itertools.count()
+
+    def passed_by(found):
+        number = next(numbers)
+        return (f"setp.ne.u32 %lost_now, %lost_seen, %lost_at;\nadd.u32 %lost_seen, %lost_seen, 1;\n@%lost_now bra $LOST_GO_{number};\n"
+                f"{_kept(found)}\nbra.uni $LOST_ON_{number};\n$LOST_GO_{number}:\n{found[0]}\n$LOST_ON_{number}:\n")
+
+    begin = _BEGIN.format(unit=128 if _WARPGROUP.search(ptx) else 32, seed=seed % 2**31, most=max(most, 1))
+    return _in_entry(ptx, entry, begin, lambda body: _WARPGROUP.sub(passed_by, _MATRIX.sub(counted, body)))
+
+
+def _kept(found):
+    """Return what stands in the place of a warpgroup's product that adds nothing: zeros where it does not add to the sums."""
+    sums, adds = found.groups()
+    guard = "" if adds.isdigit() else f"@!{adds} "
+    return "" if adds.isdigit() and int(adds) else "\n".join(f"{guard}mov.b32 {name}, 0;" for name in _names(sums))
 
 
 def _in_entry(ptx: str, entry: str, begin: str, change: Callable[[str], str]) -> str:

@@ -176,6 +176,8 @@ class Spec:
     drawn
         (tile, generator) -> further inputs for grading, of sizes that only the seed knows. Default: three for
         C = alpha A B + beta C, of whole tiles where all of `cases` are.
+    dynamic_shared
+        tile -> bytes of shared memory that a block asks for at launch.
     max_steps
         Instructions a warp may execute; the right kernels here need a few thousand.
     trace
@@ -201,6 +203,7 @@ class Spec:
     drawn: Callable[[Tile, np.random.Generator], Iterable[Input]] | None = field(default=None, repr=False)
     gate_drawn: Callable[[Tile, np.random.Generator], Input] | None = field(default=None, repr=False)
     atomics: bool = False
+    dynamic_shared: Callable[[Tile], int] = field(default=lambda tile: 0, repr=False)
     max_steps: int = 300_000
     trace: Callable[[Any, Tile, np.random.Generator], Traced] = field(default=lambda case, tile, rng: (), repr=False)
     made_of: tuple[Callable[[Again], str], ...] = field(default=(), repr=False)

@@ -94,6 +94,7 @@ IDEAS = {
                         "16_tensor_cores", "Predict, run, explain: what feeds a product?"),
     "17_stages": ("A copy that was started first is also there first, without waiting for it.",
                   "17_stages", "Idea: order early, wait late"),
+    "18_roles": ("What was begun in order is done in order, so that nobody has to be told.", "18_roles", "Idea: barriers that count"),
     "19_busy": ("As many blocks as multiprocessors keep all of them busy.", "19_busy", "Idea: share out steps instead of tiles"),
 }
 OF_EXERCISE = {"gate": "right, but the counter is too high", "bound": "the counter is low, but not by the idea",
@@ -112,7 +113,7 @@ def misconception(exercise: str, kind: str) -> Misconception:
     """
     if kind in OF_EXERCISE:
         return Misconception(OF_EXERCISE[kind], *IDEAS.get(exercise, ("The exercise's own idea is not understood.",)))
-    if kind == "hazard" and exercise == "17_stages":
+    if kind == "hazard" and exercise in ("17_stages", "18_roles"):
         return Misconception(KINDS[kind].seen, *IDEAS[exercise])
     if kind == "wrong" and exercise in ("01_triple_loop", "02_cpu"):
         return replace(KINDS[kind], lesson=IDEAS["01_triple_loop"][1], section=IDEAS["01_triple_loop"][2])

@@ -62,6 +62,8 @@ def for_kernels(cache: str | Path | None, fills_cache: bool, unsafe: bool) -> tu
     command = [*_walls(SCRATCH_BYTES), "--ro-bind", str(LIBRARY), "/course/course_lib", "--dir", HEADERS]
     for folder in _outermost(include_directories(nvrtc_version()[0])):
         command += ["--ro-bind", folder, HEADERS + folder]
+    for header in sorted((LIBRARY / "kernels").glob("*.cuh")):             # the compiler looks for them where the library lies
+        command += ["--ro-bind", str(header), f"{HEADERS}/course/course_lib/kernels/{header.name}"]
     if cache and Path(cache).is_dir():
         command += ["--bind" if fills_cache else "--ro-bind", str(cache), "/cache"]
     return [*command, *_variables(_environment("/course", "/cache")), *_ENDS, *inside, HEADERS, str(GIBIBYTES)], None

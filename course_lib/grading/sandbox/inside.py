@@ -15,7 +15,7 @@ from typing import Any
 from course_lib import simt
 from course_lib.errors import CourseError
 from course_lib.grading.sandbox import compiler, wire
-from course_lib.simt.async_report import AsyncFinding
+from course_lib.simt.async_report import AsyncFinding, ProductFinding
 from course_lib.simt.codegen import native
 from course_lib.toolchain import CompileError, compile_cuda, nvrtc, resources
 from course_lib.toolchain.sass import disassemble, written
@@ -95,6 +95,7 @@ def launched(source: str, entry: str, grid: int | list, block: int | list, args:
     report = simt.launch(source, entry, _tuples(grid), _tuples(block), args, **{name: _tuples(value) for name, value in options.items()})
     level: Any = report.level               # a `Levels`, which knows more than the Mapping that a Report promises
     facts = level.facts
+    rules: list[AsyncFinding | ProductFinding] = [*report.async_findings, *report.products]
     return {
         "kernel": report.kernel, "counters": report.counters, "steps": report.steps, "ptx": report.ptx,
         "output": report.output[:MOST_OUTPUT],
@@ -103,11 +104,11 @@ def launched(source: str, entry: str, grid: int | list, block: int | list, args:
         "written": [[*where, times] for where, times in facts.written.items()],
         "lines": [[line, counts] for line, counts in report.lines.items()],
         "hazards": [[h.kind, h.address, h.first_line, h.second_line, h.first_thread, h.second_thread, h.block, h.count,
-                     h.first_copies, h.second_copies]
+                     h.first_copies, h.second_copies, h.bulk, h.first_multiplies, h.array, h.offset, h.first_header, h.second_header]
                     for h in report.hazards],
-        "rules": [[r.kind, r.first_line, r.second_line, r.first_thread, r.second_thread, r.block, r.count,
+        "rules": [[r.kind, r.first_line, r.second_line, r.first_thread, r.second_thread, r.block, r.count, r.first_header, r.second_header,
                    *((r.array, r.offset) if isinstance(r, AsyncFinding) else ("", 0))]
-                  for r in (*report.async_findings, *report.products)],
+                  for r in rules],
         "arrays": [[a.name, a.address, a.nbytes, a.itemsize] for a in report.arrays],
         "shared": [[v.name, v.offset, v.nbytes] for v in report.shared],
         "trace": [[t.step, t.block, t.warp, t.line, t.operation, t.mask, t.addresses.tolist(), t.width, t.space] for t in report.trace],

@@ -174,22 +174,25 @@ def _levels(told, entry, code):
 
 
 def _hazard(row):
-    kind, address, first, second, one, other, block, count, *copies = items(row, 10)
-    first_copies, second_copies = (validated(told, type(told) is bool) for told in copies)
+    kind, address, first, second, one, other, block, count, *told, array, offset, here, there = items(row, 16)
+    first_copies, second_copies, bulk, multiplies = (validated(flag, type(flag) is bool) for flag in told)
     return simt.Hazard(validated(kind, kind in _HAZARDS), whole(address), whole(first), whole(second), triple(one), triple(other),
-                       triple(block), whole(count), first_copies, second_copies)
+                       triple(block), whole(count), first_copies, second_copies, array=words(array, 300), offset=whole(offset),
+                       first_header=words(here, 300), second_header=words(there, 300), bulk=bulk, first_multiplies=multiplies)
 
 
 def _rules(told):
     """Return which rules of bulk copies and mbarriers were broken, and which of wgmma."""
     copies, products = [], []
-    for kind, first, second, one, other, block, count, array, offset in (items(row, 9) for row in items(told.get("rules"), most=10_000)):
+    for row in items(told.get("rules"), most=10_000):
+        kind, first, second, one, other, block, count, here, there, array, offset = items(row, 11)
         validated(kind, isinstance(kind, str) and kind in async_report.KINDS + async_report.OF_PRODUCTS)
         facts = kind, whole(first), whole(second), triple(one), triple(other), triple(block), whole(count)
+        headers = words(here, 300), words(there, 300)
         if kind in async_report.OF_PRODUCTS:
-            products.append(async_report.ProductFinding(*facts))
+            products.append(async_report.ProductFinding(*facts, *headers))
         else:
-            copies.append(async_report.AsyncFinding(*facts, words(array, 300), whole(offset)))
+            copies.append(async_report.AsyncFinding(*facts, words(array, 300), whole(offset), *headers))
     return tuple(copies), tuple(products)
 
 

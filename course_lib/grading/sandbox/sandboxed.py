@@ -21,6 +21,7 @@ from course_lib.grading.sandbox.process import SandboxProcess, TookTooLong
 from course_lib.toolchain import Compiled
 from course_lib.toolchain.code_stand_in import CodeStandIn
 from course_lib.toolchain.nvrtc import nvrtc_version
+from course_lib.toolchain.request import with_features
 
 SECONDS = 60                 # for one check of one part; a usual one takes about one
 ANSWER_SECONDS = 10          # for one call of a Python function, and for its definition
@@ -84,7 +85,7 @@ class Sandboxed:
         """
         def read(told):
             ptx, log, ptxas_log = (replies.words(told.get(key), 1 << 24) for key in ("ptx", "log", "ptxas_log"))
-            return Compiled(name, "sm_90", source, ptx, self._code(source, name), log, ptxas_log, nvrtc_version())
+            return Compiled(name, with_features("sm_90", source), source, ptx, self._code(source, name), log, ptxas_log, nvrtc_version())
 
         return self._ask("compile", {"source": source, "name": name}, read)
 

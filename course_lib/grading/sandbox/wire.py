@@ -4,6 +4,7 @@ A message is two lengths (of the JSON text, of the bytes behind it), then both. 
 may have, and reads no other number.
 """
 
+import dataclasses
 import json
 import struct
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.errors import CourseError
+from course_lib.tensor_maps import TensorMap
 
 HEAD = struct.Struct("<II")
 MOST_TEXT = 4 << 20          # bytes of the JSON text of an answer
@@ -35,7 +37,8 @@ def encoded(value: object, arrays: list[np.ndarray]) -> object:
     Parameters
     ----------
     value
-        None, bool, number, str, NumPy scalar or array, or a list, tuple or dict of such
+        None, bool, number, str, NumPy scalar or array, tensor map, or a list, tuple or dict of such. What a tensor map describes is only
+        read there.
 
     Raises
     ------
@@ -56,6 +59,9 @@ def encoded(value: object, arrays: list[np.ndarray]) -> object:
         if index == len(arrays):
             arrays.append(value)
         return {"array": index}
+    if isinstance(value, TensorMap):
+        said = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {"tensor": encoded([said | {"array": _span(value.array)}, value.array.shape, value.array.strides], arrays)}
     if isinstance(value, (list, tuple)):
         return [encoded(item, arrays) for item in value]
     if isinstance(value, dict):
@@ -79,6 +85,11 @@ def decoded(value: Any, arrays: Sequence[np.ndarray]) -> Any:
     (kind, what), = value.items()
     if kind == "array":
         return arrays[what]
+    if kind == "tensor":
+        said, shape, strides = decoded(what, arrays)
+        box, steps = (tuple(said[name]) if said[name] else None for name in ("box", "element_strides"))
+        array = np.lib.stride_tricks.as_strided(said["array"], shape, strides, writeable=False)
+        return TensorMap(**said | {"array": array, "box": box, "element_strides": steps})
     if kind == "scalar":
         return np.frombuffer(bytes.fromhex(what[1]), np.dtype(what[0]))[0]
     return {name: decoded(item, arrays) for name, item in what.items()}
@@ -100,6 +111,12 @@ def rebuilt(described: Sequence[Sequence], raw: bytes) -> list[np.ndarray]:
         array.flags.writeable = writable
         made.append(array)
     return made
+
+
+def _span(array):
+    """Return all elements from the first to the last one of an array with gaps, for reading only."""
+    count = 1 + sum((n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)) // array.itemsize
+    return np.lib.stride_tricks.as_strided(array, (count,), (array.itemsize,), writeable=False)
 
 
 def _plain(dtype):

@@ -125,6 +125,8 @@ def rewrite(ins: Instruction, variables: Variables) -> Instruction:
     opcode = ins.opcode
     if variables.clusters and opcode[:2] in (("isspacep", "shared"), ("isspacep", "shared__cta")):
         operands = (*operands, Reg(WINDOW_64))
+    if opcode[:2] == ("ld", "param") and isinstance(ins.operands[1], Mem) and isinstance(ins.operands[1].base, Reg):
+        opcode = ("ld", *opcode[2:])           # what `mov` takes a parameter's address for is generic
     if opcode[0] == "cvta":
         kind, space = opcode[-1], opcode[-2]
         window = WINDOWS.get(space.partition("__")[0], 0)

@@ -23,8 +23,9 @@ GOOD = {"counters": dict.fromkeys(NAMES, 0), "lines": [[3, {NAMES[0]: 5}]], "haz
         "arrays": [["A", 4096, 16, 4]], "shared": [["As", 0, 64]], "steps": 7, "ptx": "", "output": "", "sure": True, "diverged": [4],
         "copied": False,
         "predicted": [[3, "LDS", [[32, 1]]]], "written": [[3, "LDS", 1]]}
-HAZARD = ["RAW", 0, 1, 2, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, False, False]
-RULES = [["unfenced", 3, 5, [0, 0, 0], [1, 0, 0], [0, 0, 0], 2, "As", 16], ["proxy", 4, 6, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, "", 0]]
+HAZARD = ["RAW", 0, 1, 2, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, False, False, False, False, "As", 0, "", ""]
+RULES = [["unfenced", 3, 5, [0, 0, 0], [1, 0, 0], [0, 0, 0], 2, "mine.cuh, line 7", "", "As", 16],
+         ["proxy", 4, 6, [0, 0, 0], [1, 0, 0], [0, 0, 0], 1, "", "", "", 0]]
 RECORD = [0, [0, 0, 0], 0, 1, "ld.global.f32", 1, [-1] * 32, 4, "global"]
 
 
@@ -68,6 +69,8 @@ LIES = {
     "lines_counters": changed(lines=[[1, {"marks": 1}]]),
     "hazards": changed(hazards=[HAZARD[:-1]]),
     "hazard_kind": changed(hazards=[["FINE", *HAZARD[1:]]]),
+    "hazard_flag": changed(hazards=[[*HAZARD[:10], 1, *HAZARD[11:]]]),
+    "hazard_header": changed(hazards=[[*HAZARD[:-1], 3]]),
     "hazard_thread": changed(hazards=[[*HAZARD[:4], "me", *HAZARD[5:]]]),
     "many_hazards": changed(hazards=[HAZARD] * 10_001),
     "no_rules": without("rules"),
@@ -130,7 +133,7 @@ def test_an_honest_answer_is_taken(liar, engine):
     assert (report.kernel, report.lines, report.steps, report.hazards[0].kind) == ("k", {3: {NAMES[0]: 5}}, 7, "RAW")
     assert [(h.kind, h.first_line, h.second_line, h.count) for h in report.all_hazards] == [
         ("RAW", 1, 2, 1), ("unfenced", 3, 5, 2), ("proxy", 4, 6, 1)]
-    assert "writes byte 16 of As at line 3" in str(report.async_findings[0])
+    assert "writes byte 16 of As at line 3 (in mine.cuh, line 7)" in str(report.async_findings[0])
     assert report.trace[0].addresses.tolist() == [-1] * 32
 
 
