@@ -77,8 +77,9 @@ class Arrays:
         """Return the call of the course's kernel; in "three parts" it splits both matrices first."""
         if self.stored:
             return self._product(kernel, parameters, self.A, self.B)
-        steps = [_split(x, there) for x, there in zip((self.A, self.B), self.parts, strict=True)]
-        steps.append(self._product(kernel, parameters, *self.parts))
+        (a, a_shifts), (b, b_shifts) = self.parts
+        more = a_shifts, b_shifts, self.A, np.int32(self.heat.K), self.B, np.int32(self.heat.N)
+        steps = [_split(self.A, False, a, a_shifts), _split(self.B, True, b, b_shifts), self._product(kernel, parameters, a, b, *more)]
 
         def call(stream):
             for step in steps:
@@ -86,15 +87,16 @@ class Arrays:
         return call
 
     @cached_property
-    def parts(self) -> list[Array]:
-        """Return room for the parts of both matrices."""
-        return [gpu.to_device(np.zeros((3, *x.shape), np.uint16)) for x in (self.A, self.B)]
+    def parts(self) -> list[tuple[Array, Array]]:
+        """Return room for the parts of both matrices, and for the shifts of A's rows and of B's columns."""
+        return [(gpu.to_device(np.zeros((3, *x.shape), np.uint16)), gpu.to_device(np.zeros(lines, np.int32)))
+                for x, lines in ((self.A, self.heat.M), (self.B, self.heat.N))]
 
-    def _product(self, kernel, parameters, A, B):
+    def _product(self, kernel, parameters, A, B, *more):
         M, N, K = (np.int32(n) for n in (self.heat.M, self.heat.N, self.heat.K))
         maps = [factor_map(x, box) for x, box in zip((A, B, self.C), kernel.boxes, strict=False)]
         rest = () if self.result else (np.float32(0), self.C, N)
-        return _bound(kernel, parameters, (self.heat.M, self.heat.N), (M, N, K, np.float32(1), *maps, *rest))
+        return _bound(kernel, parameters, (self.heat.M, self.heat.N), (M, N, K, np.float32(1), *maps, *rest, *more))
 
     def judged(self, call: Call, inputs: str = "") -> tuple[int, float]:
         """Return how many elements a call gets wrong, and its largest error relative to the sizes of the terms, |A| |B|.
@@ -130,10 +132,10 @@ def _numbers(C):
     return (C.astype(np.uint32) << 16).view(np.float32) if C.dtype == np.uint16 else C
 
 
-def _split(x, parts):
+def _split(x, by_columns, parts, shifts):
     """Return the call that splits a matrix."""
     rows, cols = (np.int32(n) for n in x.shape)
-    return _bound(get("split_parts"), {}, x.shape, (rows, cols, x, cols, parts, cols))
+    return _bound(get("split_parts"), {}, shifts.shape, (rows, cols, x, cols, np.int32(by_columns), parts, cols, shifts))
 
 
 def _bound(kernel, parameters, covered, given):

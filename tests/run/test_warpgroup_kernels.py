@@ -6,7 +6,7 @@ import pytest
 from course_lib.arch import device
 from course_lib.errors import CourseError
 from course_lib.kernels import KERNELS, UserKernel, get
-from course_lib.model.number_formats import bf16_parts
+from course_lib.model.number_formats import UNSPLIT, scaled_parts
 from course_lib.run import from_bf16, matches, max_error, mismatch, run, run_split, to_bf16, tolerance
 from course_lib.simt import BarrierDeadlock, MbarrierMisuse
 
