@@ -163,7 +163,7 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     column = layout == "column"
     for name, array in named.items():
         _check_kind(name, array, np.dtype(dtype), stored if name in "AB" else "")
-        named[name] = by_columns(array).T if column else array
+        named[name] = by_columns(array).T if column or name == "B" and stored in BY_COLUMNS else array
         _check_strides(name, named[name])
     if result and (C is not None or beta != 0):
         raise CourseError(f"this kernel stores alpha A B as {BITS[result].name} and adds nothing to it: give no C, and leave beta at 0")
@@ -188,8 +188,7 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     cupy = any(map(gpu.is_cupy, named.values()))
     stored = stored if stored in BITS else ""
     multiple = BITS[stored].whole_rows if boxes and stored else 1
-    second = by_columns(named["B"]).T if stored in BY_COLUMNS else named["B"]
-    factors = matrix("A", named["A"], stored, multiple), matrix("B", second, stored, multiple)
+    factors = matrix("A", named["A"], stored, multiple), matrix("B", named["B"], stored, multiple)
     return Problem(M, N, K, *factors, answer, factor, addend, cupy, column, boxes, split)
 
 
