@@ -57,8 +57,8 @@ class Arrays:
         self.A, self.B = self.there.A, self.there.B
         if self.stored:                        # they are rounded already
             self.A, self.B = (gpu.to_device(BITS[self.stored].make(self._laid_out(x, i))) for i, x in enumerate((self.A, self.B)))
-        self.unwritten, dtype = (BITS[self.result].nan, BITS[self.result].dtype) if self.result else (np.nan, np.float32)
-        self.C = gpu.to_device(np.full((heat.M, heat.N), self.unwritten, dtype))
+        self.unwritten: Any = BITS[self.result].nan if self.result else np.float32(np.nan)
+        self.C = gpu.to_device(np.full((heat.M, heat.N), self.unwritten))
 
     def _laid_out(self, factor: Array, which: int) -> np.ndarray:
         """Return A or B on the host, its rows as the kernel wants them: B's columns where the format asks for it."""
@@ -116,7 +116,7 @@ class Arrays:
         return int((~(error <= allowed)).sum()), float(error.max())          # NaN is wrong
 
     def _wrong_whole(self, call):
-        """Return how many elements a call gets wrong of a product of the numbers -1, 0 and 1: its sums have 14 bits, and none is cut off."""
+        """Return how many elements a call gets wrong of a product of -1, 0 and 1: its sums have 14 bits, and none is cut off."""
         rng, kept = np.random.default_rng(self.heat.K), (self.A.copy(), self.B.copy())
         A, B = (rng.integers(-1, 2, x.shape, np.int8) for x in kept)
         self.A[...], self.B[...] = (gpu.to_device(WHOLE_NUMBERS[x]) for x in (A, B))
@@ -124,7 +124,9 @@ class Arrays:
         call_once(call)
         right = gpu.to_device(A.astype(np.float32)) @ gpu.to_device(B.astype(np.float32)).T
         self.A[...], self.B[...] = kept
-        return int((self.C != gpu.to_device(to_bf16(gpu.to_host(right)))).sum())
+        wanted = gpu.to_device(to_bf16(gpu.to_host(right)))
+        differs = wanted != self.C
+        return int(differs.sum())
 
 
 def _numbers(C):
@@ -196,12 +198,14 @@ def race(sizes: Sequence[int] = SIZES, say: Callable[[str], object] = print) -> 
     for number in range(RUNS):
         say(f"run {number + 1} of {RUNS}")
         runs.append([])
-        when = {"device": str(status.name), "date": datetime.datetime.now().isoformat(" ", "minutes"), "clocks": clocks()}
+        begun = datetime.datetime.now().isoformat(" ", "minutes")
         for there in arrays:
             chosen = {row["kernel"]: row["parameters"] for row in runs[0] if vars(there.heat).items() <= row.items()} if number else None
             for row in run_heat(there, device.sms, chosen):
-                runs[-1].append(row | when)
+                runs[-1].append(row)
                 say(f"{line(row)}  error {row['error']:.1e}, cuBLAS's {row['library_error']:.1e}  {row['kernel']}")
+        when = {"device": str(status.name), "date": begun, "clocks": clocks()}
+        runs[-1] = [row | when for row in runs[-1]]
     return made(list(joined(runs)), "--warpgroups")
 
 
@@ -222,4 +226,5 @@ def joined(runs: Iterable[Sequence[dict[str, Any]]]) -> Iterator[dict[str, Any]]
         medians = {name: statistics.median(row[name] for row in rows) for name in ("library", "ours", "ratio")}
         worst = {name: max(row[name] for row in rows) for name in ("wrong", "error", "library_error")}
         what = {name: value for name, value in rows[0].items() if name not in own}
-        yield what | medians | {"low": min(ratios), "high": max(ratios)} | worst | {"runs": [{name: row[name] for name in own} for row in rows]}
+        kept = [{name: row[name] for name in own} for row in rows]
+        yield what | medians | {"low": min(ratios), "high": max(ratios)} | worst | {"runs": kept}

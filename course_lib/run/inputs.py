@@ -118,7 +118,7 @@ class Problem:
                 B, np.int32(self.B.ld), self.beta, C, np.int32(self.C.ld))
 
     def _with_parts(self, A, B, C):
-        """Return the arguments of a kernel that multiplies parts, but for rows and columns that cannot be split, for which it has A and B."""
+        """Return the arguments of a kernel that multiplies parts, and has A and B for rows and columns that cannot be split."""
         assert self.boxes
         (a, a_shifts), (b, b_shifts) = (scaled_parts(m.view(x), axis) for m, x, axis in ((self.A, A, 1), (self.B, B, 0)))
         maps = (factor_map(aligned_rows(x), box) for x, box in zip((a, b), self.boxes, strict=True))

@@ -131,9 +131,8 @@ def test_long_sums_left_to_tensor_cores_are_less_exact():
 def test_the_split_has_the_bits_of_its_twin(shape):
     """Of whatever 32 bits there are: infinities, NaN, zeros of both signs, numbers below all bfloat16 and beyond the last."""
     x = GEN.integers(0, 2**32, (shape[0], shape[1] + 3), dtype=np.uint32).view(np.float32)[:, :shape[1]]
-    finite = np.array([-0.0, 0, 2**-133, 1e-45, 2**-51, -3], np.float32), np.array([np.finfo(np.float32).max, -3.3961e38, 2**33], np.float32)
-    special = np.array([np.inf, -np.inf, np.nan, 1, 0], np.float32)
-    for values in (x, *(np.resize(each, shape) for each in (*finite, special))):
+    small, large = np.float32([-0.0, 0, 2**-133, 1e-45, 2**-51, -3]), np.float32([np.finfo(np.float32).max, -3.3961e38, 2**33])
+    for values in (x, *(np.resize(each, shape) for each in (small, large, np.float32([np.inf, -np.inf, np.nan, 1, 0])))):
         for ld, axis in ((None, 0), (shape[1], 1), (shape[1] + 1, 0), (shape[1] + 4, 1)):
             wanted, shifts = scaled_parts(values, axis)
             result = run_split("split_parts", values, by_columns=axis == 0, ld=ld, backend="sim", racecheck=True)

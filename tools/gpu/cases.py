@@ -74,8 +74,10 @@ def launch_cases(path: Path) -> None:
     launch_vectors(task.get("vectors", ()), task["arch"])
     for name, parameters, shape, padding in task["cases"]:
         kernel = kernels.get(name)
-        sgemm = problem(*matrices(shape, padding, kernel.dtype), alpha=1.5, beta=task.get("beta", 0.5), dtype=kernel.dtype,
-                        layout=kernel.layout, stored=kernel.stored, boxes=kernel.boxes)
+        A, B, C = matrices(shape, padding, kernel.dtype)
+        adds = {} if kernel.result else {"C": C, "beta": task.get("beta", 0.5)}
+        sgemm = problem(A, B, alpha=1.5, dtype=kernel.dtype, layout=kernel.layout, stored=kernel.stored, boxes=kernel.boxes,
+                        result=kernel.result, **adds)
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=task["arch"],
                                           defines=kernel.defines(**parameters))
         buffers = [matrix.buffer for matrix in (sgemm.A, sgemm.B, sgemm.C)]
