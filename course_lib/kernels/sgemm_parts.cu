@@ -28,6 +28,14 @@ static_assert(STAGES * (A_BYTES + B_BYTES) <= 226 * 1024, "a block can ask for 2
 #include "tma.cuh"
 #include "wgmma.cuh"
 
+__device__ __forceinline__ float power(int e) { return __int_as_float((e + 127) << 23); }         // of 2, from -126 to 127
+
+// x * 2^e, for e from -252 to 254, rounded once: what the first step makes a denormal, the second makes 0.
+__device__ __forceinline__ float moved(float x, int e) {
+    const int last = min(max(e, -126), 127);
+    return x * power(e - last) * power(last);
+}
+
 extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), 1)
 sgemm_parts(int M, int N, int K, float alpha, const __grid_constant__ TensorMap A_parts, const __grid_constant__ TensorMap B_parts,
             float beta, float* __restrict__ C, int ldc, const int* __restrict__ A_shifts, const int* __restrict__ B_shifts,
@@ -85,26 +93,23 @@ sgemm_parts(int M, int N, int K, float alpha, const __grid_constant__ TensorMap 
 
             // Thread t has two neighbours of every 8 columns, in row t / 32 * 16 + t % 32 / 4 and in the one 8 below.
             const int row = tile.row * BM + group * 64 + t / 32 * 16 + t % 32 / 4, col = tile.col * BN + t % 4 * 2;
-            const int shifts[2] = {row < M ? A_shifts[row] : 0, row + 8 < M ? A_shifts[row + 8] : 0};
-            bool left = false;                 // is there an element in whose row or column something was not split?
+            const int shifts[2] = {A_shifts[min(row, M - 1)], A_shifts[min(row + 8, M - 1)]};
+            int columns[BN / 4];              // fetched all at once
+#pragma unroll
+            for (int i = 0; i < BN / 4; ++i) columns[i] = B_shifts[min(col + i / 2 * 8 + i % 2, N - 1)];
+            bool left = false;                 // is there an element whose row was not split, or its column or that of its neighbour?
 #pragma unroll
             for (int i = 0; i < BN / 2; i += 2) {
                 const int r = row + i / 2 % 2 * 8, q = col + i / 4 * 8;
                 if (r >= M || q >= N) continue;
-                const bool both = q + 1 < N;
-                const int x = shifts[i / 2 % 2] + B_shifts[q], y = shifts[i / 2 % 2] + (both ? B_shifts[q + 1] : 0);
-                float* p = C + (size_t)r * ldc + q;
-                if (max(x, y) < UNSPLIT / 2) put(p, alpha * ldexpf(c[i], -x), alpha * ldexpf(c[i + 1], -y), beta, both);
-                else {
-                    left = true;
-                    if (x < UNSPLIT / 2) put(p, alpha * ldexpf(c[i], -x), 0, beta, false);
-                    if (y < UNSPLIT / 2 && both) put(p + 1, alpha * ldexpf(c[i + 1], -y), 0, beta, false);
-                }
+                const int x = shifts[i / 2 % 2] + columns[i / 4 * 2], y = shifts[i / 2 % 2] + columns[i / 4 * 2 + 1];
+                if (max(x, y) >= UNSPLIT / 2) left = true;
+                else put(C + (size_t)r * ldc + q, alpha * moved(c[i], -x), alpha * moved(c[i + 1], -y), beta, q + 1 < N);
             }
 #pragma unroll 1
             for (int i = 0; left && i < BN / 2; ++i) {           // those as SGEMM computes them
-                const int r = row + i / 2 % 2 * 8, q = col + i / 4 * 8 + i % 2;
-                if (r >= M || q >= N || A_shifts[r] + B_shifts[q] < UNSPLIT / 2) continue;
+                const int r = row + i / 2 % 2 * 8, q = col + i / 4 * 8 + i % 2, neighbour = min(q ^ 1, N - 1);
+                if (r >= M || q >= N || A_shifts[r] + max(B_shifts[q], B_shifts[neighbour]) < UNSPLIT / 2) continue;
                 float sum = 0;
                 for (int k = 0; k < K; ++k) sum = fmaf(A[(size_t)r * lda + k], B[(size_t)k * ldb + q], sum);
                 put(C + (size_t)r * ldc + q, alpha * sum, 0, beta, false);

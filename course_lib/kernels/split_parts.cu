@@ -19,9 +19,10 @@ __device__ __forceinline__ int exponent(float x) {
 }
 
 // By how much a line is moved: its largest number to below 2^48, so that sums of products of two stay below 2^127. No product of two
-// numbers that are not 0 is then below 2^-102, so that in float32's range each has all its digits, and those of its parts.
+// numbers that are not 0 is then below 2^-102, so that in float32's range each has all its digits, and those of its parts. The sum of two
+// shifts is at most 252: a float is moved back in two steps.
 __device__ __forceinline__ int shift_of(int top, int low) {
-    return top == NONE ? 0 : top > 127 || low < top - 98 ? UNSPLIT : 47 - top;
+    return top == NONE ? 0 : top > 127 || low < top - 98 ? UNSPLIT : min(47 - top, 126);
 }
 
 // The nearest bfloat16, ties to the even one.

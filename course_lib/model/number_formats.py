@@ -42,7 +42,7 @@ class EightBits:
 
 FP8 = {"e4m3": EightBits("E4M3", 4, 3, 2.0**-6, 448.0), "e5m2": EightBits("E5M2", 5, 2, 2.0**-14, 57344.0)}
 QUIET_NAN = np.uint16(0x7FC0)         # in bfloat16
-UNSPLIT, HIGHEST, MOST_BELOW = 1 << 20, 47, 98        # of `scaled_parts`: no shift; the highest exponent; how far below it others may lie
+UNSPLIT, HIGHEST, MOST_BELOW, FARTHEST = 1 << 20, 47, 98, 126        # of `scaled_parts`: no shift; highest exponent; range; largest shift
 AWAY = ("tf32",)           # what cvt.rna rounds a tie to: away from zero; cvt.rn goes to the even neighbour
 
 
@@ -210,10 +210,10 @@ def from_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
 def scaled_parts(x: ArrayLike, axis: int) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
     """Return the bits of three bfloat16 whose sum is a matrix times a power of two for each line, and the exponents of these powers.
 
-    The largest number of a line is moved to below 2^48: sums of products of two of them stay below 2^127 for every K. With none but 0
-    below 2^-51 no product is so small that it loses digits. A line with smaller numbers, 2^-98 times its largest, and one with an infinity
-    or NaN, get UNSPLIT in the place of the exponent, and parts of 0: their products must be computed otherwise. The kernel `split_parts`
-    gives the same bits.
+    The largest number of a line is moved to below 2^48, but by 2^126 at most: sums of products of two of them stay below 2^127 for every K.
+    With none but 0 below 2^-51 no product is so small that it loses digits. A line with smaller numbers, 2^-98 times its largest, and one
+    with an infinity or NaN, get UNSPLIT in the place of the exponent, and parts of 0: their products must be computed otherwise. The kernel
+    `split_parts` gives the same bits.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def scaled_parts(x: ArrayLike, axis: int) -> tuple[NDArray[np.uint16], NDArray[n
     top = np.where(size > 0, exponents, -1000).max(axis)
     low = np.where(size > 0, exponents, 1000).min(axis)
     left = (low < top - MOST_BELOW) | ~np.isfinite(x).all(axis)
-    shifts = np.where(left, UNSPLIT, np.where(top == -1000, 0, HIGHEST - top)).astype(np.int32)
+    shifts = np.where(left, UNSPLIT, np.where(top == -1000, 0, np.minimum(HIGHEST - top, FARTHEST))).astype(np.int32)
     moved = np.ldexp(size * np.sign(x, where=np.isfinite(x), out=np.zeros_like(x)), np.expand_dims(np.where(left, 0, shifts), axis))
     scaled = np.copysign(np.where(np.expand_dims(left, axis), 0, moved), np.where(np.expand_dims(left, axis), 0, x)).astype(np.float32)
     return np.stack([to_bf16(part) for part in parts(scaled)]), shifts

@@ -42,7 +42,7 @@ def test_products_copies_and_bytes_are_those_of_whole_tiles(name):
     boxes = 1 if name in CLUSTERS else 2         # of B, 64 columns each: half of them, for both blocks of a cluster
     assert c["smsp__sass_inst_executed_op_tma_ld.sum"] == tiles * steps * (1 + boxes)
     assert c["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] == tiles * steps * parts * 2 * 64 * (128 + 64 * boxes)
-    shifts = 200 // 8 * (2 + 2 * 128 // 8 + 2 * 1) if parts == 3 else 0        # 8 rows' own in two tiles, and pairs of 8 columns' each
+    shifts = tiles * 2 * 4 * (2 + 128 // 4) if parts == 3 else 0        # a warp of a consumer fetches those of two rows and 32 columns
     assert result.count("requests", "load") == shifts, "C is not read"
     assert (result.hazards, result.stray_writes, result.ldc) == ((), 0, 136)
 
@@ -148,11 +148,12 @@ def test_what_is_split_is_not_too_wide():
                      [[0, 97, 0], [0, 98, 0], [0, 0, 0], [0, 127, 0], [0, 0, 0], [-149, 0, 0]])
     lines[4, 1] = np.nan
     for axis, given in ((1, lines), (0, lines.T)):
-        assert scaled_parts(given, axis)[1].tolist() == [47 - 98, UNSPLIT, 0, UNSPLIT, UNSPLIT, 47 + 149]
+        assert scaled_parts(given, axis)[1].tolist() == [47 - 98, UNSPLIT, 0, UNSPLIT, UNSPLIT, 126]
 
 
-def sparse(*shape):
-    return np.where(GEN.random(shape) < 0.9, 0, normal(*shape) * 2.0 ** GEN.integers(-60, 60, shape)).astype(np.float32)
+def of_sizes(share, *shape):
+    """Return numbers between about 2^-30 and 2^30, a share of which is not 0."""
+    return np.where(GEN.random(shape) < share, normal(*shape) * 2.0 ** GEN.integers(-30, 31, shape), 0).astype(np.float32)
 
 
 def with_some(X, *values):
@@ -191,13 +192,16 @@ def test_parts_are_no_less_exact_than_float32(what):
     assert largest[0] <= largest[1], largest
 
 
-def test_few_terms_lose_a_little_more_than_in_float32():
-    """A tensor core cuts a sum off where float32 rounds it: where few terms are not 0, that is more than long sums save."""
-    A, B = sparse(M, K), sparse(K, N)
+@pytest.mark.parametrize("share", [0.1, 1])
+def test_few_terms_lose_a_little_more_than_in_float32(share):
+    """Where few terms make up most of an element; what docs/race.md says of it."""
+    A, B = of_sizes(share, M, K), of_sizes(share, K, N)
+    assert (scaled_parts(A, 1)[1] != UNSPLIT).mean() > 0.9
     size = np.abs(A).astype(float) @ np.abs(B)
     found = [(np.abs(run(name, A, B, backend="sim", **more).C - A.astype(float) @ B) / np.where(size, size, 1)).max()
              for name, more in (("sgemm_naive", {}), ("sgemm_parts", {"blocks": 2}))]
-    assert found[1] < 2.5 * found[0] < 2.5 * 2**-22
+    assert found[1] < 3 * found[0]
+    assert found[1] < 2**-20
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0.5), (-2.5, 0)])
