@@ -13,10 +13,10 @@ from course_lib.errors import CourseError
 from course_lib.gpu import Timing
 from course_lib.kernels import Kernel, get
 from course_lib.kernels.kernel import ceil_div
-from course_lib.model.number_formats import from_e4m3, round_to, scaled_parts, to_e4m3
+from course_lib.model.number_formats import BITS, from_e4m3, round_to, scaled_parts, to_e4m3
 from course_lib.run.accuracy import Mismatch, mismatch, tolerance
 from course_lib.run.copies import needed
-from course_lib.run.inputs import BITS, PAIRS, aligned_rows, factor_map
+from course_lib.run.inputs import PAIRS, aligned_rows, factor_map
 from course_lib.run.product import OUTPUT_WITH_MAPS
 from course_lib.run.types import Array
 from course_lib.toolchain.compiled import Compiled

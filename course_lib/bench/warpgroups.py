@@ -26,9 +26,9 @@ from course_lib.gpu.launch import arguments, prepare_function
 from course_lib.gpu.library import bind_product
 from course_lib.gpu.timing import call_once, time_call
 from course_lib.kernels import Kernel, get
-from course_lib.model.number_formats import FORMATS, to_bf16
+from course_lib.model.number_formats import BITS, FORMATS, to_bf16
 from course_lib.run.accuracy import tolerance
-from course_lib.run.inputs import BITS, BY_COLUMNS, factor_map
+from course_lib.run.inputs import BY_COLUMNS, factor_map
 from course_lib.run.types import Array
 
 SIZES = (1024, 2048, 4096, 8192)

@@ -1,5 +1,6 @@
 """What the short formats of tensor cores keep of a float32: TF32, bfloat16 (also in three parts, and as bits), and FP8."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -205,6 +206,24 @@ def from_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
     if bits.dtype != np.uint16:
         raise InputError(f"the bits of bfloat16 are uint16, not {bits.dtype}: make them with to_bf16")
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+@dataclass(frozen=True)
+class Bits:
+    """A format that NumPy has not, as bits: their type, what makes them of float32, one that is no number, and the format's name."""
+
+    dtype: type[np.unsignedinteger]
+    make: Callable[[NDArray[np.float32]], NDArray[np.unsignedinteger]]
+    nan: np.unsignedinteger
+    name: str
+
+    @property
+    def whole_rows(self) -> int:
+        """Return how many elements have the 16 bytes of which rows are multiples for a tensor map."""
+        return 16 // np.dtype(self.dtype).itemsize
+
+
+BITS = {"bf16": Bits(np.uint16, to_bf16, QUIET_NAN, "bfloat16"), "e4m3": Bits(np.uint8, to_e4m3, np.uint8(0x7F), "E4M3")}
 
 
 def scaled_parts(x: ArrayLike, axis: int) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:

@@ -1,7 +1,6 @@
 """Check what the reader gives to `run`, and lay it out as the device will see it."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from course_lib import gpu
 from course_lib.errors import CourseError
 from course_lib.kernels.kernel import ceil_div
-from course_lib.model.number_formats import QUIET_NAN, scaled_parts, to_bf16, to_e4m3
+from course_lib.model.number_formats import BITS, QUIET_NAN, scaled_parts
 from course_lib.run.types import Argument, Array
 from course_lib.tensor_maps import TensorMap
 from course_lib.unwritten import is_unwritten, missing
@@ -20,24 +19,6 @@ from course_lib.unwritten import is_unwritten, missing
 MOST_ELEMENTS = 2**31 - 1      # the kernels index a matrix with int
 WHOLE_ROWS, PAIRS = 8, 2       # elements of which rows are multiples where tensor maps fetch bfloat16, and where C is stored in pairs
 Boxes = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
-class Bits:
-    """A format that NumPy has not, as bits: their type, what makes them of float32, one that is no number, and the format's name."""
-
-    dtype: type[np.unsignedinteger]
-    make: Callable[[NDArray[np.float32]], NDArray[np.unsignedinteger]]
-    nan: np.unsignedinteger
-    name: str
-
-    @property
-    def whole_rows(self) -> int:
-        """Return how many elements have the 16 bytes of which rows are multiples for a tensor map."""
-        return 16 // np.dtype(self.dtype).itemsize
-
-
-BITS = {"bf16": Bits(np.uint16, to_bf16, QUIET_NAN, "bfloat16"), "e4m3": Bits(np.uint8, to_e4m3, np.uint8(0x7F), "E4M3")}
 BY_COLUMNS = ("e4m3",)         # formats in which B's columns lie one behind the other
 
 
