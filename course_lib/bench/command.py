@@ -60,7 +60,7 @@ def add_parsers(benchmarks: Any) -> None:
     fastest.add_argument("--held-out", type=int, metavar="SEED", help="products that a seed draws and the table of choices does not have: "
                          "what is chosen against the fastest of all, and against cuBLAS")
     fastest.add_argument("--count", type=int, default=shapes.HELD_OUT, help="how many of those, for each element type")
-    fastest.add_argument("--warpgroups", action="store_true", help="bfloat16, FP8, and float32 as three bfloat16, by kernels of warpgroups; three times")
+    fastest.add_argument("--warpgroups", action="store_true", help="bfloat16, FP8, and float32 as three bfloat16; three times")
     fastest.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")
     shared = benchmarks.add_parser("sharing", help="one kernel, its work shared out in tiles, split along K, and evenly; and its mistakes")
     shared.add_argument("--out", type=Path, metavar="FILE", help="write the readings there")

@@ -13,10 +13,10 @@ from course_lib.errors import CourseError
 from course_lib.gpu import Timing
 from course_lib.kernels import Kernel, get
 from course_lib.kernels.kernel import ceil_div
-from course_lib.model.number_formats import from_e4m3, round_to, to_e4m3
+from course_lib.model.number_formats import BITS, from_e4m3, round_to, scaled_parts, to_e4m3
 from course_lib.run.accuracy import Mismatch, mismatch, tolerance
 from course_lib.run.copies import needed
-from course_lib.run.inputs import BITS, PAIRS, factor_map
+from course_lib.run.inputs import PAIRS, aligned_rows, factor_map
 from course_lib.run.product import OUTPUT_WITH_MAPS
 from course_lib.run.types import Array
 from course_lib.toolchain.compiled import Compiled
@@ -131,15 +131,20 @@ def _product(task: Task, kernel: Kernel) -> Prepared:
     C = _empty(*((N, M) if kernel.layout == "column" else (M, N)), task.dtype)
     if kernel.result:
         raise CourseError(f"{kernel.name} stores C as {BITS[kernel.result].name}: the race measures it, with --warpgroups, and no sweep")
-    if kernel.stored:
-        A, B = (_as_stored(x, kernel) for x in (A, B))
     lda, ldb, ldc = (np.int32(x.shape[1]) for x in (A, B, C))
+    more: list[Any] = []
+    if kernel.stored == "bf16x3":
+        parts, shifts = zip(*(scaled_parts(gpu.to_host(x), axis) for x, axis in ((A, 1), (B, 0))), strict=True)
+        more = [*map(gpu.to_device, shifts), A, lda, B, ldb]
+        A, B = (gpu.to_device(aligned_rows(x)) for x in parts)
+    elif kernel.stored:
+        A, B = (_as_stored(x, kernel) for x in (A, B))
     real = np.dtype(task.dtype).type
     if kernel.boxes:
         C = _empty(M, ceil_div(N, PAIRS) * PAIRS, task.dtype)
         maps = (factor_map(x, box) for x, box in zip((A, B), kernel.boxes, strict=True))
-        return ([np.int32(M), np.int32(N), np.int32(K), real(1), *maps, real(0), C, np.int32(C.shape[1])], OUTPUT_WITH_MAPS, None, (M, N),
-                lambda C: there.check(C[:, :N], kernel.inputs))
+        return ([np.int32(M), np.int32(N), np.int32(K), real(1), *maps, real(0), C, np.int32(C.shape[1]), *more], OUTPUT_WITH_MAPS, None,
+                (M, N), lambda C: there.check(C[:, :N], kernel.inputs))
     if task.kind == "multiply":
         arguments, output = [np.int32(M), np.int32(N), np.int32(K), A, lda, B, ldb, C, ldc], 7
     else:

@@ -8,6 +8,7 @@ from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.data import Record
 from course_lib.errors import CourseError
 from course_lib.kernels import CPU_KERNELS, KERNELS, Kernel, cpu_kernel, get
+from course_lib.kernels.kernel import STORED
 from course_lib.run import choose_backend
 
 Identity: TypeAlias = tuple[Any, ...]        # `Record.identity`
@@ -74,7 +75,9 @@ class Task:
     def bytes(self) -> int:
         """Return the bytes that must be read and written at least: every operand once, the result once."""
         M, N, K, size = self.M, self.N, self.K, SIZES[self.dtype]
-        factor, result = ((kernel.factor_bytes, kernel.result_bytes) if (kernel := KERNELS.get(self.kernel)) else (size, size))
+        factor, result = size, size
+        if kernel := KERNELS.get(self.kernel):
+            factor, result = kernel.factor_bytes, STORED.get(kernel.result, size)
         product = factor * (M * K + K * N) + result * M * N
         return {"product": product, "multiply": product, "sum": 2 * size * M * N, "transpose": 2 * size * M * N,
                 "copy": 2 * size * M * N, "gather": 2 * size * N,

@@ -11,7 +11,7 @@ import ctypes
 import datetime
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -26,9 +26,9 @@ from course_lib.gpu.launch import arguments, prepare_function
 from course_lib.gpu.library import bind_product
 from course_lib.gpu.timing import call_once, time_call
 from course_lib.kernels import Kernel, get
-from course_lib.model.number_formats import FORMATS, to_bf16
+from course_lib.model.number_formats import BITS, FORMATS, to_bf16
 from course_lib.run.accuracy import tolerance
-from course_lib.run.inputs import BITS, BY_COLUMNS, factor_map
+from course_lib.run.inputs import BY_COLUMNS, factor_map
 from course_lib.run.types import Array
 
 SIZES = (1024, 2048, 4096, 8192)
@@ -57,8 +57,8 @@ class Arrays:
         self.A, self.B = self.there.A, self.there.B
         if self.stored:                        # they are rounded already
             self.A, self.B = (gpu.to_device(BITS[self.stored].make(self._laid_out(x, i))) for i, x in enumerate((self.A, self.B)))
-        self.unwritten, dtype = (BITS[self.result].nan, BITS[self.result].dtype) if self.result else (np.nan, np.float32)
-        self.C = gpu.to_device(np.full((heat.M, heat.N), self.unwritten, dtype))
+        self.unwritten: Any = BITS[self.result].nan if self.result else np.float32(np.nan)
+        self.C = gpu.to_device(np.full((heat.M, heat.N), self.unwritten))
 
     def _laid_out(self, factor: Array, which: int) -> np.ndarray:
         """Return A or B on the host, its rows as the kernel wants them: B's columns where the format asks for it."""
@@ -66,19 +66,19 @@ class Arrays:
         return np.ascontiguousarray(values.T) if which and self.stored in BY_COLUMNS else values
 
     def library(self) -> Call:
-        """Return the call of cuBLAS."""
-        transposed = (False, self.stored in BY_COLUMNS)
-
-        def call(stream):
-            bind_product(self.A, self.B, self.C, 1.0, 0.0, transposed, ctypes.c_void_p(stream.ptr))()
-        return call
+        """Return the call of cuBLAS, which chooses its algorithm once for each stream."""
+        @cache
+        def bound(stream):
+            return bind_product(self.A, self.B, self.C, 1.0, 0.0, (False, self.stored in BY_COLUMNS), ctypes.c_void_p(stream))
+        return lambda stream: bound(stream.ptr)()
 
     def ours(self, kernel: Kernel, parameters: dict[str, int]) -> Call:
         """Return the call of the course's kernel; in "three parts" it splits both matrices first."""
         if self.stored:
             return self._product(kernel, parameters, self.A, self.B)
-        steps = [_split(x, there) for x, there in zip((self.A, self.B), self.parts, strict=True)]
-        steps.append(self._product(kernel, parameters, *self.parts))
+        (a, a_shifts), (b, b_shifts) = self.parts
+        more = a_shifts, b_shifts, self.A, np.int32(self.heat.K), self.B, np.int32(self.heat.N)
+        steps = [_split(self.A, False, a, a_shifts), _split(self.B, True, b, b_shifts), self._product(kernel, parameters, a, b, *more)]
 
         def call(stream):
             for step in steps:
@@ -86,15 +86,16 @@ class Arrays:
         return call
 
     @cached_property
-    def parts(self) -> list[Array]:
-        """Return room for the parts of both matrices."""
-        return [gpu.to_device(np.zeros((3, *x.shape), np.uint16)) for x in (self.A, self.B)]
+    def parts(self) -> list[tuple[Array, Array]]:
+        """Return room for the parts of both matrices, and for the shifts of A's rows and of B's columns."""
+        return [(gpu.to_device(np.zeros((3, *x.shape), np.uint16)), gpu.to_device(np.zeros(lines, np.int32)))
+                for x, lines in ((self.A, self.heat.M), (self.B, self.heat.N))]
 
-    def _product(self, kernel, parameters, A, B):
+    def _product(self, kernel, parameters, A, B, *more):
         M, N, K = (np.int32(n) for n in (self.heat.M, self.heat.N, self.heat.K))
         maps = [factor_map(x, box) for x, box in zip((A, B, self.C), kernel.boxes, strict=False)]
         rest = () if self.result else (np.float32(0), self.C, N)
-        return _bound(kernel, parameters, (self.heat.M, self.heat.N), (M, N, K, np.float32(1), *maps, *rest))
+        return _bound(kernel, parameters, (self.heat.M, self.heat.N), (M, N, K, np.float32(1), *maps, *rest, *more))
 
     def judged(self, call: Call, inputs: str = "") -> tuple[int, float]:
         """Return how many elements a call gets wrong, and its largest error relative to the sizes of the terms, |A| |B|.
@@ -114,7 +115,7 @@ class Arrays:
         return int((~(error <= allowed)).sum()), float(error.max())          # NaN is wrong
 
     def _wrong_whole(self, call):
-        """Return how many elements a call gets wrong of a product of the numbers -1, 0 and 1: its sums have 14 bits, and none is cut off."""
+        """Return how many elements a call gets wrong of a product of -1, 0 and 1: its sums have 14 bits, and none is cut off."""
         rng, kept = np.random.default_rng(self.heat.K), (self.A.copy(), self.B.copy())
         A, B = (rng.integers(-1, 2, x.shape, np.int8) for x in kept)
         self.A[...], self.B[...] = (gpu.to_device(WHOLE_NUMBERS[x]) for x in (A, B))
@@ -122,7 +123,9 @@ class Arrays:
         call_once(call)
         right = gpu.to_device(A.astype(np.float32)) @ gpu.to_device(B.astype(np.float32)).T
         self.A[...], self.B[...] = kept
-        return int((self.C != gpu.to_device(to_bf16(gpu.to_host(right)))).sum())
+        wanted = gpu.to_device(to_bf16(gpu.to_host(right)))
+        differs = wanted != self.C
+        return int(differs.sum())
 
 
 def _numbers(C):
@@ -130,10 +133,10 @@ def _numbers(C):
     return (C.astype(np.uint32) << 16).view(np.float32) if C.dtype == np.uint16 else C
 
 
-def _split(x, parts):
+def _split(x, by_columns, parts, shifts):
     """Return the call that splits a matrix."""
     rows, cols = (np.int32(n) for n in x.shape)
-    return _bound(get("split_parts"), {}, x.shape, (rows, cols, x, cols, parts, cols))
+    return _bound(get("split_parts"), {}, shifts.shape, (rows, cols, x, cols, np.int32(by_columns), parts, cols, shifts))
 
 
 def _bound(kernel, parameters, covered, given):
@@ -194,12 +197,14 @@ def race(sizes: Sequence[int] = SIZES, say: Callable[[str], object] = print) -> 
     for number in range(RUNS):
         say(f"run {number + 1} of {RUNS}")
         runs.append([])
-        when = {"device": str(status.name), "date": datetime.datetime.now().isoformat(" ", "minutes"), "clocks": clocks()}
+        begun = datetime.datetime.now().isoformat(" ", "minutes")
         for there in arrays:
             chosen = {row["kernel"]: row["parameters"] for row in runs[0] if vars(there.heat).items() <= row.items()} if number else None
             for row in run_heat(there, device.sms, chosen):
-                runs[-1].append(row | when)
+                runs[-1].append(row)
                 say(f"{line(row)}  error {row['error']:.1e}, cuBLAS's {row['library_error']:.1e}  {row['kernel']}")
+        when = {"device": str(status.name), "date": begun, "clocks": clocks()}
+        runs[-1] = [row | when for row in runs[-1]]
     return made(list(joined(runs)), "--warpgroups")
 
 
@@ -220,4 +225,5 @@ def joined(runs: Iterable[Sequence[dict[str, Any]]]) -> Iterator[dict[str, Any]]
         medians = {name: statistics.median(row[name] for row in rows) for name in ("library", "ours", "ratio")}
         worst = {name: max(row[name] for row in rows) for name in ("wrong", "error", "library_error")}
         what = {name: value for name, value in rows[0].items() if name not in own}
-        yield what | medians | {"low": min(ratios), "high": max(ratios)} | worst | {"runs": [{name: row[name] for name in own} for row in rows]}
+        kept = [{name: row[name] for name in own} for row in rows]
+        yield what | medians | {"low": min(ratios), "high": max(ratios)} | worst | {"runs": kept}

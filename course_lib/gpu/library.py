@@ -93,7 +93,8 @@ def _bind_eights(A, B, C, alpha, stream, pointer):
         _checked(lt.cublasLtMatmulDescSetAttribute(wanted, attribute, ctypes.byref(value), ctypes.c_size_t(ctypes.sizeof(value))))
     layouts = [ctypes.c_void_p() for _ in range(3)]
     for layout, kind, rows, cols in zip(layouts, (E4M3, E4M3, BFLOAT16), (K, K, N), (N, M, M), strict=True):
-        _checked(lt.cublasLtMatrixLayoutCreate(ctypes.byref(layout), kind, ctypes.c_uint64(rows), ctypes.c_uint64(cols), ctypes.c_int64(rows)))
+        sizes = ctypes.c_uint64(rows), ctypes.c_uint64(cols), ctypes.c_int64(rows)
+        _checked(lt.cublasLtMatrixLayoutCreate(ctypes.byref(layout), kind, *sizes))
     room = ctypes.c_uint64(WORKSPACE)
     _checked(lt.cublasLtMatmulPreferenceCreate(ctypes.byref(preference)))
     _checked(lt.cublasLtMatmulPreferenceSetAttribute(preference, MOST_WORKSPACE, ctypes.byref(room), ctypes.c_size_t(8)))

@@ -111,6 +111,6 @@ def kernels() -> Iterator[Kernel]:
     yield _warpgroups("sgemm_parts", "float32's accuracy: six products of three bfloat16 each, by warpgroups", 128,
                       lambda BN: 6 * 64 * (128 + BN), (stages_of(2),), 8, lesson="20_few_bits", inputs="bf16x3 by 64", stored="bf16x3")
     yield Kernel(
-        "split_parts", FOLDER / "split_parts.cu", "split_parts", idea="every float as three bfloat16, in a pass of its own", lesson="",
-        kind="split", parameters=(Parameter("threads", "threads of a block", 256, choices=(128, 256)),), rules=(), passes=(),
-        block_of=lambda p: (p["threads"], 1, 1), grid_of=lambda rows, cols, p: (ceil_div(rows * ceil_div(cols, 4), p["threads"]), 1, 1))
+        "split_parts", FOLDER / "split_parts.cu", "split_parts", lesson="",
+        idea="every float as three bfloat16, scaled by row or by column", kind="split", parameters=(), rules=(), passes=(),
+        shared_of=lambda p: 256, block_of=lambda p: (1024, 1, 1), grid_of=lambda lines, p: (ceil_div(lines, 32), 1, 1))

@@ -14,8 +14,8 @@ from course_lib.kernels.parameters import Parameter, Rule, check_grid
 FOLDER = Path(__file__).parent
 Named = TypeVar("Named")
 REALS = {"float32": "float", "float64": "double"}
-STORED = {"bf16": 2, "bf16x3": 6, "e4m3": 1}         # bytes of an element of A and B, by `Kernel.stored`
-FORMATS = {"": "float32", "tf32": "TF32", "bf16": "bfloat16", "bf16x3": "bfloat16", "bf16x3 by 64": "bfloat16", "e4m3": "E4M3"}     # by `Kernel.inputs`
+STORED = {"bf16": 2, "bf16x3": 6, "e4m3": 1}         # bytes of an element, by `Kernel.stored` or `Kernel.result`
+FORMATS = {"": "float32", "tf32": "TF32", "e4m3": "E4M3", **dict.fromkeys(("bf16", "bf16x3", "bf16x3 by 64"), "bfloat16")}     # by `inputs`
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -101,12 +101,12 @@ class Kernel(Configurable):
     stored
         The format in which A and B are stored, where it is another: "bf16". NumPy holds them as bits, bfloat16 as uint16
         (`to_bf16` makes them), and the kernel gets `const unsigned short*`. "bf16x3": three matrices of bfloat16, one behind the other,
-        whose sum is the matrix. "e4m3": FP8, as uint8 (`to_e4m3`), and B by columns, the only layout that such products take.
+        whose sum is the matrix, scaled (`scaled_parts`), and the matrix, too. "e4m3": FP8, as uint8 (`to_e4m3`), and B by columns.
     result
         The format in which C is stored, where it is another: "bf16". Such a kernel computes alpha A B alone, and gets a tensor map of C.
     boxes
         Where a kernel fetches A and B by tensor maps, with which it gets neither pointers nor lda and ldb: rows and columns of the boxes
-        of A, of B, and of C where it gets a map of C. Rows of a box have 128 bytes, which are swizzled.
+        of A, of B, and of C where it has a map. Rows of a box have 128 bytes, which are swizzled.
     kind
         What it computes: "product" (C = alpha A B + beta C), "multiply" (A B), "transpose", "sum" (alpha P + beta C),
         "vectors" (one matrix times many vectors), "gather" (a strided copy), "split" (float32 into three bfloat16), or "micro" (a
@@ -122,9 +122,8 @@ class Kernel(Configurable):
     passes_as
         Macros that are not called like their parameter (bx: BX).
     inputs
-        To what A and B are rounded before they are multiplied: "" (not at all), "tf32", "bf16", or "bf16x3" (split into three
-        bfloat16), "e4m3", "bf16x3 by 64" where a tensor core adds up 64 terms, and not 16, before they are added in float32. With it the sums
-        are a tensor core's; `course_lib.run.accuracy` says what that costs.
+        To what A and B are rounded before they are multiplied: "" (not at all), "tf32", "bf16", "e4m3", or "bf16x3" (split into three),
+        "bf16x3 by 64" where a tensor core adds up 64 terms, and not 16. The sums are a tensor core's; see `course_lib.run.accuracy`.
     needs
         The first compute capability that can run it.
     dynamic_of
@@ -191,16 +190,6 @@ class Kernel(Configurable):
         [4, 2, 6]
         """
         return STORED.get(self.stored) or (8 if self.dtype == "float64" else 4)
-
-    @property
-    def result_bytes(self) -> int:
-        """Return the bytes of an element of C.
-
-        >>> from course_lib.kernels import get
-        >>> [get(name).result_bytes for name in ("sbgemm_mma", "bgemm_clusters", "dgemm_mma")]
-        [4, 2, 8]
-        """
-        return STORED.get(self.result) or (8 if self.dtype == "float64" else 4)
 
     @property
     def tensor_cores(self) -> bool:

@@ -1,12 +1,12 @@
 // sgemm_parts.cu -- float32 on tensor cores: every number is the sum of three of bfloat16, and six of nine products matter
 //
-// Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float32; A and B as three matrices of bfloat16 each, whose sum they are
+// Computes  C[M,N] = alpha * A[M,K] @ B[K,N] + beta * C[M,N]       row-major float32; A and B too, and as split_parts.cu has split and scaled them
 // Idea      sbgemm_tma.cu, with six products a step; the smallest come first, and every step has sums of its own
 // Launch    any grid (blocks), each takes every gridDim.x-th tile of C; block 384: two consumers and a producer, of four warps each
 // Shared    6 * BK * (BM + BN) * STAGES bytes per block, dynamic, from a multiple of 1024 on
 // Maps      A: boxes of 3 x BM x 64, B: boxes of 3 x 64 x 64; both with a swizzle of 128 bytes
-// Strides   ldc: elements from one row of C to the next, even; those of A and B are in their maps, multiples of 8
-// Edges     any M, N, K below 2^31 elements a matrix; parts below 2^-133 are lost, an infinity in A or B can make NaN; compile for sm_90a
+// Strides   lda, ldb, ldc: elements from one row to the next, ldc even; those of the parts are in their maps, multiples of 8
+// Edges     any M, N, K below 2^31 elements a matrix; rows of A and columns of B that are UNSPLIT cost float32's time; compile for sm_90a
 // Lesson    notebooks/20_few_bits.ipynb      Next  none yet
 #ifndef STAGES        // the launcher passes both with -D, or none
 #define STAGES 2
@@ -16,6 +16,7 @@
 #define BN 128        // the sums of a step and those of all steps are in registers
 #define BK 64         // 128 bytes: a row of a box
 #define CONSUMERS 2
+#define UNSPLIT (1 << 20)   // in the place of a shift: this row or column has not been split; the sum of two real shifts is far below
 #define A_PART (2 * BM * BK)
 #define B_PART (2 * BK * 64)
 #define A_BYTES (3 * A_PART)
@@ -27,9 +28,18 @@ static_assert(STAGES * (A_BYTES + B_BYTES) <= 226 * 1024, "a block can ask for 2
 #include "tma.cuh"
 #include "wgmma.cuh"
 
+__device__ __forceinline__ float power(int e) { return __int_as_float((e + 127) << 23); }         // of 2, from -126 to 127
+
+// x * 2^e, for e from -252 to 254, rounded once: what the first step makes a denormal, the second makes 0.
+__device__ __forceinline__ float moved(float x, int e) {
+    const int last = min(max(e, -126), 127);
+    return x * power(e - last) * power(last);
+}
+
 extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), 1)
-sgemm_parts(int M, int N, int K, float alpha, const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
-           float beta, float* __restrict__ C, int ldc) {
+sgemm_parts(int M, int N, int K, float alpha, const __grid_constant__ TensorMap A_parts, const __grid_constant__ TensorMap B_parts,
+            float beta, float* __restrict__ C, int ldc, const int* __restrict__ A_shifts, const int* __restrict__ B_shifts,
+            const float* __restrict__ A, int lda, const float* __restrict__ B, int ldb) {
     extern __shared__ __align__(1024) unsigned char tiles[];
     __shared__ u64 full[STAGES], empty[STAGES];                 // barriers: a stage has come; it has been used by all
     const unsigned filled = shared_address(full), used = shared_address(empty), first = shared_address(tiles);
@@ -51,8 +61,8 @@ sgemm_parts(int M, int N, int K, float alpha, const __grid_constant__ TensorMap 
                     barrier_wait(used + 8 * stage, phase ^ 1);                    // at first nobody has used it: phase "before 0" is over
                     const unsigned As = first + stage * (A_BYTES + B_BYTES), Bs = As + A_BYTES, barrier = filled + 8 * stage;
                     barrier_expect(barrier, A_BYTES + B_BYTES);
-                    load_parts(As, A, k * BK, tile.row * BM, barrier);
-                    for (int j = 0; j < BN / 64; ++j) load_parts(Bs + j * 3 * B_PART, B, tile.col * BN + 64 * j, k * BK, barrier);
+                    load_parts(As, A_parts, k * BK, tile.row * BM, barrier);
+                    for (int j = 0; j < BN / 64; ++j) load_parts(Bs + j * 3 * B_PART, B_parts, tile.col * BN + 64 * j, k * BK, barrier);
                     if (++stage == STAGES) stage = 0, phase ^= 1;
                 }
             }
@@ -83,10 +93,26 @@ sgemm_parts(int M, int N, int K, float alpha, const __grid_constant__ TensorMap 
 
             // Thread t has two neighbours of every 8 columns, in row t / 32 * 16 + t % 32 / 4 and in the one 8 below.
             const int row = tile.row * BM + group * 64 + t / 32 * 16 + t % 32 / 4, col = tile.col * BN + t % 4 * 2;
+            const int shifts[2] = {A_shifts[min(row, M - 1)], A_shifts[min(row + 8, M - 1)]};
+            int columns[BN / 4];              // fetched all at once
+#pragma unroll
+            for (int i = 0; i < BN / 4; ++i) columns[i] = B_shifts[min(col + i / 2 * 8 + i % 2, N - 1)];
+            bool left = false;                 // is there an element whose row was not split, or its column or that of its neighbour?
 #pragma unroll
             for (int i = 0; i < BN / 2; i += 2) {
                 const int r = row + i / 2 % 2 * 8, q = col + i / 4 * 8;
-                if (r < M && q < N) put(C + (size_t)r * ldc + q, alpha * c[i], alpha * c[i + 1], beta, q + 1 < N);
+                if (r >= M || q >= N) continue;
+                const int x = shifts[i / 2 % 2] + columns[i / 4 * 2], y = shifts[i / 2 % 2] + columns[i / 4 * 2 + 1];
+                if (max(x, y) >= UNSPLIT / 2) left = true;
+                else put(C + (size_t)r * ldc + q, alpha * moved(c[i], -x), alpha * moved(c[i + 1], -y), beta, q + 1 < N);
+            }
+#pragma unroll 1
+            for (int i = 0; left && i < BN / 2; ++i) {           // those as SGEMM computes them
+                const int r = row + i / 2 % 2 * 8, q = col + i / 4 * 8 + i % 2, neighbour = min(q ^ 1, N - 1);
+                if (r >= M || q >= N || A_shifts[r] + max(B_shifts[q], B_shifts[neighbour]) < UNSPLIT / 2) continue;
+                float sum = 0;
+                for (int k = 0; k < K; ++k) sum = fmaf(A[(size_t)r * lda + k], B[(size_t)k * ldb + q], sum);
+                put(C + (size_t)r * ldc + q, alpha * sum, 0, beta, false);
             }
         }
     }

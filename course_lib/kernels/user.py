@@ -18,6 +18,8 @@ DGEMM = tuple(argument.replace("float", "double") for argument in SGEMM)
 SBGEMM = tuple(argument.replace("const float", "const unsigned short") for argument in SGEMM)      # A and B bfloat16
 MAPPED = ("int M", "int N", "int K", "float alpha", "const __grid_constant__ TensorMap A", "const __grid_constant__ TensorMap B",
           "float beta", "float* C", "int ldc")
+PARTED = (*(f"{argument}_parts" if "TensorMap" in argument else argument for argument in MAPPED),
+          "const int* A_shifts", "const int* B_shifts", *SGEMM[4:8])
 ALL_MAPPED = (*MAPPED[:-3], "const __grid_constant__ TensorMap C")
 MOVES = ("int rows", "int cols", "const float* in", "int ld_in", "float* out", "int ld_out")       # of one like transpose
 VECTORS = ("int S", "const float* in", "float* out")         # of a kernel like the mxv kernels
@@ -86,8 +88,7 @@ class UserKernel(Kernel):
         text, path = _read(source)
         bare = _COMMENT.sub(_blank, text)
         base = get(like or _resembles(bare))
-        product = ALL_MAPPED if base.result else MAPPED if base.boxes else SBGEMM if base.stored else DGEMM if base.dtype == "float64" else SGEMM
-        takes = takes or {"vectors": VECTORS, "transpose": MOVES}.get(base.kind, product)
+        takes = takes or {"vectors": VECTORS, "transpose": MOVES}.get(base.kind, _product_of(base))
         name, parameters = _find_entry(bare, entry, takes)
         _check_signature(name, parameters, takes)
         written = written_values(text)
@@ -96,6 +97,13 @@ class UserKernel(Kernel):
         facts |= _own_block(base, written) | _own_grid(base, written)
         facts |= {"name": name, "entry": name, "path": path, "parameters": fitted, "idea": "your own kernel"}
         return cls(**facts, text=text, like=base.name)
+
+
+def _product_of(base):
+    """Return the parameters of a product that is launched like a kernel of the catalog."""
+    if base.boxes:
+        return ALL_MAPPED if base.result else PARTED if base.stored == "bf16x3" else MAPPED
+    return SBGEMM if base.stored else DGEMM if base.dtype == "float64" else SGEMM
 
 
 def _own_block(base, written):

@@ -1,5 +1,6 @@
 """What the short formats of tensor cores keep of a float32: TF32, bfloat16 (also in three parts, and as bits), and FP8."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,7 @@ class EightBits:
 
 FP8 = {"e4m3": EightBits("E4M3", 4, 3, 2.0**-6, 448.0), "e5m2": EightBits("E5M2", 5, 2, 2.0**-14, 57344.0)}
 QUIET_NAN = np.uint16(0x7FC0)         # in bfloat16
+UNSPLIT, HIGHEST, MOST_BELOW, FARTHEST = 1 << 20, 47, 98, 126        # of `scaled_parts`: no shift; highest exponent; range; largest shift
 AWAY = ("tf32",)           # what cvt.rna rounds a tie to: away from zero; cvt.rn goes to the even neighbour
 
 
@@ -206,20 +208,51 @@ def from_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
-def bf16_parts(x: ArrayLike) -> NDArray[np.uint16]:
-    """Return the bits of three bfloat16 whose sum is x, as `parts` finds them, along a first axis of three.
+@dataclass(frozen=True)
+class Bits:
+    """A format that NumPy has not, as bits: their type, what makes them of float32, one that is no number, and the format's name."""
 
-    An infinity or a NaN stands in the first part, and the others are 0. The kernel `split_parts` gives the same bits.
+    dtype: type[np.unsignedinteger]
+    make: Callable[[NDArray[np.float32]], NDArray[np.unsignedinteger]]
+    nan: np.unsignedinteger
+    name: str
 
-    A product by parts is not float32's everywhere. What lies below 2^-133, bfloat16's least number, is lost: numbers from 2^-106 on
-    have no bits there. And an infinity times a part that is 0, or has the other sign, makes NaN where float32 has an infinity.
+    @property
+    def whole_rows(self) -> int:
+        """Return how many elements have the 16 bytes of which rows are multiples for a tensor map."""
+        return 16 // np.dtype(self.dtype).itemsize
 
-    >>> bf16_parts([1.0, np.inf]).tolist()
-    [[16256, 32640], [0, 0], [0, 0]]
+
+BITS = {"bf16": Bits(np.uint16, to_bf16, QUIET_NAN, "bfloat16"), "e4m3": Bits(np.uint8, to_e4m3, np.uint8(0x7F), "E4M3")}
+
+
+def scaled_parts(x: ArrayLike, axis: int) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
+    """Return the bits of three bfloat16 whose sum is a matrix times a power of two for each line, and the exponents of these powers.
+
+    The largest number of a line is moved to below 2^48, but by 2^126 at most: sums of products of two of them stay below 2^127 for every K.
+    With none but 0 below 2^-51 no product is so small that it loses digits. A line with smaller numbers, 2^-98 times its largest, and one
+    with an infinity or NaN, get UNSPLIT in the place of the exponent, and parts of 0: their products must be computed otherwise. The kernel
+    `split_parts` gives the same bits.
+
+    Parameters
+    ----------
+    axis
+        Along which a line lies: 1 for rows, as A's, 0 for columns, as B's.
+
+    >>> found, shifts = scaled_parts([[1.0, 3.0], [np.inf, 1.0], [0.0, 0.0]], axis=1)
+    >>> shifts.tolist(), from_bf16(found[0]).tolist()
+    ([46, 1048576, 0], [[70368744177664.0, 211106232532992.0], [0.0, 0.0], [0.0, 0.0]])
     """
     x = np.asarray(x, np.float32)
-    first, *rest = parts(np.where(np.isfinite(x), x, 0))
-    return np.stack([to_bf16(part) for part in (np.where(np.isfinite(x), first, x), *rest)])
+    size = np.where(np.isfinite(x), np.abs(x), 0).astype(np.float64)
+    exponents = np.frexp(size)[1] - 1
+    top = np.where(size > 0, exponents, -1000).max(axis)
+    low = np.where(size > 0, exponents, 1000).min(axis)
+    left = (low < top - MOST_BELOW) | ~np.isfinite(x).all(axis)
+    shifts = np.where(left, UNSPLIT, np.where(top == -1000, 0, np.minimum(HIGHEST - top, FARTHEST))).astype(np.int32)
+    moved = np.ldexp(size * np.sign(x, where=np.isfinite(x), out=np.zeros_like(x)), np.expand_dims(np.where(left, 0, shifts), axis))
+    scaled = np.copysign(np.where(np.expand_dims(left, axis), 0, moved), np.where(np.expand_dims(left, axis), 0, x)).astype(np.float32)
+    return np.stack([to_bf16(part) for part in parts(scaled)]), shifts
 
 
 def parts(x: ArrayLike, count: int = 3, cut: bool = False) -> tuple[NDArray[np.float32], ...]:

@@ -31,9 +31,10 @@ from course_lib.run.vectors import VectorsResult, run_vectors
 __all__ = [
     "Choice", "CopyWait", "CpuPeak", "CpuResult", "Footprint", "GatherResult", "KernelLaunch", "KernelReads", "LaunchLimits",
     "LaunchResult", "LineCount", "MicroResult", "Mismatch", "Offer", "PipelineStep", "ReadAhead", "RunResult", "StepResult", "UnderWay",
-    "VectorsResult", "bound_of", "build_cpu", "choose", "choose_backend", "compile_ahead", "compile_offered",
-    "copies_under_way", "count_lines", "counter_name", "cpu_peak", "execute", "footprint", "from_bf16", "from_e4m3", "kernel_reads", "limits_of",
+    "VectorsResult", "bound_of", "build_cpu", "choose", "choose_backend", "compile_ahead", "compile_offered", "copies_under_way",
+    "count_lines", "counter_name", "cpu_peak", "execute", "footprint", "from_bf16", "from_e4m3", "kernel_reads", "limits_of",
     "line_table", "loop_reads", "matches", "max_error", "mismatch", "offer", "one_block", "per_line", "pipeline_steps", "reads_ahead",
     "reference", "resolve", "resolve_cpu", "run", "run_chosen", "run_cpu", "run_gather", "run_micro", "run_multiply", "run_split",
-    "run_sum", "run_transpose", "run_unfused", "run_vectors", "stages_in_flight", "to_bf16", "to_e4m3", "tolerance", "translate_ahead", "work_of",
+    "run_sum", "run_transpose", "run_unfused", "run_vectors", "stages_in_flight", "to_bf16", "to_e4m3", "tolerance", "translate_ahead",
+    "work_of",
 ]

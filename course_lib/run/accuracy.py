@@ -31,7 +31,8 @@ Sums of FP8 ("e4m3", v = 2**-4, numbers below 2**-6 by as much as that number) a
 13 bits behind the point of the largest, and the result keeps 13 bits there (arXiv:2511.10909). Each group of 32 costs 33 errors of 2**-13,
 K terms K + ceil(K/32) of them: the bound grows fast, and says nothing from K = 3971 on.
 
-A float split into three bfloat16 ("bf16x3") is their sum exactly (below 2**-106 nearly): x1 is at most 2**-8 of x, x2 at most 2**-17.
+A float split into three bfloat16 ("bf16x3") is their sum exactly (below 2**-106 nearly, unless it is scaled before): x1 is at most
+2**-8 of x, x2 at most 2**-17.
 Left out are x1 y2, x2 y1 and x2 y2: 1.001 u. Tensor cores add 16 terms at a time, which loses (1.5 min(K, 16) + 2) u, 1.6 % more with
 the smaller products among them; those, at most 1/127 of all and five times added to, cost 1.1 u. The ceil(K / 16) sums
 are added in float32, which rounds all but the first time, and alpha and beta come last:
@@ -39,9 +40,11 @@ are added in float32, which rounds all but the first time, and alpha and beta co
     s = r u / (1 - r u),      r = 1.5 min(K, 16) + ceil(K / 16) + 6
 
 which from K = 31 on is less than float32's own K + 2. Where 64 terms are added up before ("bf16x3 by 64"), 64 takes the place of 16.
+There rows of A and columns of B that cannot be scaled are multiplied in float32, and have its bound.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -64,9 +67,10 @@ class InputRounding:
 
 
 INPUTS = {"": InputRounding(0.0, 0.0, 1.0), "tf32": InputRounding(2.0**-11, 2.0**-126, 1.5), "bf16": InputRounding(2.0**-8, 2.0**-126, 1.5),
-          "e4m3": InputRounding(2.0**-4, 2.0**-6, 2112.0), "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16), "bf16x3 by 64": InputRounding(0.0, 2.0**-106, 1 / 64)}
+          "e4m3": InputRounding(2.0**-4, 2.0**-6, 2112.0),
+          "bf16x3": InputRounding(0.0, 2.0**-106, 1 / 16), "bf16x3 by 64": InputRounding(0.0, 0.0, 1 / 64)}
 TERMS = {"bf16x3": 16, "bf16x3 by 64": 64}         # that a tensor core adds up before they are added in float32
-FROM_BITS = {np.dtype(np.uint16): from_bf16, np.dtype(np.uint8): from_e4m3}
+FROM_BITS: dict[np.dtype, Callable[[NDArray], NDArray[np.float32]]] = {np.dtype(np.uint16): from_bf16, np.dtype(np.uint8): from_e4m3}
 
 
 def tolerance(K: int, dtype: DTypeLike = np.float32, inputs: str = "", stored: bool = False) -> float:

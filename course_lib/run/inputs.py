@@ -1,7 +1,6 @@
 """Check what the reader gives to `run`, and lay it out as the device will see it."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from course_lib import gpu
 from course_lib.errors import CourseError
 from course_lib.kernels.kernel import ceil_div
-from course_lib.model.number_formats import QUIET_NAN, bf16_parts, to_bf16, to_e4m3
+from course_lib.model.number_formats import BITS, QUIET_NAN, scaled_parts
 from course_lib.run.types import Argument, Array
 from course_lib.tensor_maps import TensorMap
 from course_lib.unwritten import is_unwritten, missing
@@ -20,25 +19,6 @@ from course_lib.unwritten import is_unwritten, missing
 MOST_ELEMENTS = 2**31 - 1      # the kernels index a matrix with int
 WHOLE_ROWS, PAIRS = 8, 2       # elements of which rows are multiples where tensor maps fetch bfloat16, and where C is stored in pairs
 Boxes = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
-class Bits:
-    """A format that NumPy has not, as bits: their type, what makes them of float32, one that is no number, and the format's name."""
-
-    dtype: type[np.unsignedinteger]
-    make: Callable[[NDArray[np.float32]], NDArray[np.unsignedinteger]]
-    nan: np.unsignedinteger
-    name: str
-
-    @property
-    def whole_rows(self) -> int:
-        """Return how many elements have the 16 bytes of which rows are multiples for a tensor map."""
-        return 16 // np.dtype(self.dtype).itemsize
-
-
-BITS = {"bf16": Bits(np.uint16, to_bf16, QUIET_NAN, "bfloat16"), "bf16x3": Bits(np.uint16, bf16_parts, QUIET_NAN, "bfloat16"),
-        "e4m3": Bits(np.uint8, to_e4m3, np.uint8(0x7F), "E4M3")}
 BY_COLUMNS = ("e4m3",)         # formats in which B's columns lie one behind the other
 
 
@@ -89,7 +69,8 @@ class Problem:
     """C = alpha A B + beta C, checked.
 
     `cupy` says whether the reader gave CuPy arrays and gets one back; `column` that elements of a column are
-    neighbours: each `Matrix` then is the transposed one, its leading dimension goes from column to column.
+    neighbours: each `Matrix` then is the transposed one, its leading dimension goes from column to column; `split` that the kernel gets A
+    and B in three parts, too.
     """
 
     M: int
@@ -103,9 +84,12 @@ class Problem:
     cupy: bool
     column: bool = False
     boxes: Boxes | None = None
+    split: bool = False
 
     def arguments(self, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> tuple[Argument, ...]:
         """Return SGEMM's arguments, in order, for three buffers; with boxes a tensor map stands for a matrix and its leading dimension."""
+        if self.boxes and self.split:
+            return self._with_parts(A, B, C)
         if self.boxes:
             maps = [matrix.map(buffer, box) for matrix, buffer, box in zip((self.A, self.B, self.C), (A, B, C), self.boxes, strict=False)]
             if len(maps) == 3:
@@ -113,6 +97,14 @@ class Problem:
             return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, *maps, self.beta, C, np.int32(self.C.ld))
         return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, A, np.int32(self.A.ld),
                 B, np.int32(self.B.ld), self.beta, C, np.int32(self.C.ld))
+
+    def _with_parts(self, A, B, C):
+        """Return the arguments of a kernel that multiplies parts, and has A and B for rows and columns that cannot be split."""
+        assert self.boxes
+        (a, a_shifts), (b, b_shifts) = (scaled_parts(m.view(x), axis) for m, x, axis in ((self.A, A, 1), (self.B, B, 0)))
+        maps = (factor_map(aligned_rows(x), box) for x, box in zip((a, b), self.boxes, strict=True))
+        return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, *maps, self.beta, C, np.int32(self.C.ld),
+                a_shifts, b_shifts, A, np.int32(self.A.ld), B, np.int32(self.B.ld))
 
 
 def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta: float = 0.0, dtype: str = "float32",
@@ -147,11 +139,12 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     CourseError
         One sentence that names the value and what would be right.
     """
+    split = stored == "bf16x3"
     named = {"A": A, "B": B} | ({} if C is None else {"C": C})
     column = layout == "column"
     for name, array in named.items():
         _check_kind(name, array, np.dtype(dtype), stored if name in "AB" else "")
-        named[name] = by_columns(array).T if column else array
+        named[name] = by_columns(array).T if column or name == "B" and stored in BY_COLUMNS else array
         _check_strides(name, named[name])
     if result and (C is not None or beta != 0):
         raise CourseError(f"this kernel stores alpha A B as {BITS[result].name} and adds nothing to it: give no C, and leave beta at 0")
@@ -174,10 +167,10 @@ def problem(A: Array, B: Array, C: Array | None = None, alpha: float = 1.0, beta
     else:
         answer = matrix("C", named["C"], multiple=PAIRS if boxes else 1)
     cupy = any(map(gpu.is_cupy, named.values()))
-    multiple = BITS[stored].whole_rows if boxes else 1
-    second = by_columns(named["B"]).T if stored in BY_COLUMNS else named["B"]
-    factors = matrix("A", named["A"], stored, multiple), matrix("B", second, stored, multiple)
-    return Problem(M, N, K, *factors, answer, factor, addend, cupy, column, boxes)
+    stored = stored if stored in BITS else ""
+    multiple = BITS[stored].whole_rows if boxes and stored else 1
+    factors = matrix("A", named["A"], stored, multiple), matrix("B", named["B"], stored, multiple)
+    return Problem(M, N, K, *factors, answer, factor, addend, cupy, column, boxes, split)
 
 
 def by_columns(array: Array) -> Array:
@@ -193,6 +186,14 @@ def factor_map(array: Array, box: tuple[int, int]) -> TensorMap:
     return TensorMap(array, (*array.shape[:-2], *box), swizzle=128, promotion=128, element="bf16" if array.dtype == np.uint16 else "")
 
 
+def aligned_rows(bits: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """Return bits of bfloat16 in rows that begin at multiples of 16 bytes; what lies between them is NaN."""
+    cols = bits.shape[-1]
+    room = np.full((*bits.shape[:-1], ceil_div(cols, WHOLE_ROWS) * WHOLE_ROWS), QUIET_NAN)
+    room[..., :cols] = bits
+    return room[..., :cols]
+
+
 def check_array(name: str, array: Array, dtype: np.dtype) -> None:
     """Refuse what is not a matrix of this type with neighbouring elements in its rows."""
     _check_kind(name, array, dtype)
@@ -205,7 +206,7 @@ def _check_kind(name: str, array: Array, dtype: np.dtype, stored: str = "") -> N
     if not isinstance(array, np.ndarray) and not gpu.is_cupy(array):
         raise CourseError(f"{name} is a {type(array).__name__}, not a NumPy or CuPy array: "
                           f"make one with np.array({name}, dtype=np.{dtype})")
-    bits = BITS[stored] if stored and stored != "bf16x3" else None
+    bits = BITS.get(stored)
     if bits and array.dtype not in (dtype, bits.dtype):
         raise CourseError(f"{name} is {array.dtype}, but this kernel multiplies {bits.name}: give float32, which is rounded to it, or its "
                           f"bits as {np.dtype(bits.dtype)}, {bits.make.__name__}({name})")
@@ -260,11 +261,10 @@ def matrix(name: str, array: Array, stored: str = "", multiple: int = 1) -> Matr
     `multiple`: elements of which the leading dimension is a multiple, made larger where it must be.
     """
     (rows, cols), ld, values = array.shape, ceil_div(_leading(array), multiple) * multiple, gpu.to_host(array)
-    parts = 3 if stored == "bf16x3" else 1
     if stored and values.dtype != BITS[stored].dtype:
         values = BITS[stored].make(values)
-    buffer = np.full((parts * rows - 1) * ld + cols, BITS[stored].nan if stored else np.nan, values.dtype)
-    made = Matrix(name, rows, cols, ld, buffer, parts)
+    buffer = np.full((rows - 1) * ld + cols, BITS[stored].nan if stored else np.nan, values.dtype)
+    made = Matrix(name, rows, cols, ld, buffer)
     made.view()[...] = values
     return made
 

@@ -26,6 +26,8 @@ class StepResult(LaunchResult):
     ----------------------------------------
     out
         (rows, cols); three of these for a split, of uint16, the bits of bfloat16.
+    shifts
+        Of a split: for each line, which power of two it was multiplied by; see `scaled_parts`.
     flops, bytes
         Floating-point operations; bytes that it must read and write at least.
     ld
@@ -36,6 +38,7 @@ class StepResult(LaunchResult):
     flops: int
     bytes: int
     ld: int | None = None
+    shifts: NDArray[np.int32] | None = field(repr=False, default=None)
 
     @property
     def gb_s(self) -> float | None:
@@ -99,10 +102,11 @@ def run_sum(kernel: str | Kernel, P: Array, C: Array | None = None, *, alpha: fl
     return _step(kernel, arguments, 6, shape, shape, size * (1 if factors[1] == 0 else 3), moved, options, c)
 
 
-def run_split(kernel: str | Kernel, values: Array, *, ld: int | None = None, **options: Any) -> StepResult:
-    """Split a matrix into three of bfloat16 whose sum it is; parameters, options and result as for `run_transpose`.
+def run_split(kernel: str | Kernel, values: Array, *, by_columns: bool = False, ld: int | None = None, **options: Any) -> StepResult:
+    """Split a matrix into three of bfloat16 whose sum it is, times a power of two; parameters, options and result as for `run_transpose`.
 
-    `ld`: elements from one row of a part to the next, by default the least that a tensor map takes.
+    `by_columns`: each column has a power of its own, as B wants it, not each row. `ld`: elements from one row of a part to the next, by
+    default the least that a tensor map takes.
     """
     kernel = _of_kind(kernel, "split")
     x = _matrix("values", values)
@@ -110,9 +114,14 @@ def run_split(kernel: str | Kernel, values: Array, *, ld: int | None = None, **o
     if ld < x.cols:
         raise CourseError(f"rows of the parts begin {ld} elements apart, but each has {x.cols}: take a larger ld")
     parts = Matrix("parts", x.rows, x.cols, ld, np.full((3 * x.rows - 1) * ld + x.cols, QUIET_NAN), parts=3)
-    arguments = (np.int32(x.rows), np.int32(x.cols), x.buffer, np.int32(x.ld), parts.buffer, np.int32(ld))
-    size, shape = x.rows * x.cols, (x.rows, x.cols)
-    return _step(kernel, arguments, 4, shape, shape, 5 * size, 10 * size, options, parts, ld)
+    lines, size = x.cols if by_columns else x.rows, x.rows * x.cols
+    arguments = (np.int32(x.rows), np.int32(x.cols), x.buffer, np.int32(x.ld), np.int32(by_columns), parts.buffer, np.int32(ld),
+                 np.zeros(lines, np.int32))
+    launch = take_options(options)
+    values = kernel.check(**options)
+    done = execute(KernelLaunch(kernel, values, arguments, (5, 7), kernel.grid(lines, **values), kernel.block(**values)), **launch)
+    return StepResult(out=np.array(parts.view(done.outputs[0])), flops=6 * size, bytes=10 * size + 4 * lines, ld=ld, shifts=done.outputs[1],
+                      **done.facts)
 
 
 def run_unfused(A: Array, B: Array, C: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,

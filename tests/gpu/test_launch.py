@@ -225,6 +225,33 @@ def test_boxes_of_numpy_and_cupy_arrays(gpu):
     np.testing.assert_array_equal(out.get(), wanted)
 
 
+def test_a_product_of_fp8_says_what_it_is_before_it_is_made(monkeypatch):
+    """C' = B A', with B and C' by columns, as cuBLASLt takes FP8; nothing is asked again when the call is made."""
+    asked = []
+
+    class Library:
+        def __getattr__(self, name):
+            def call(*arguments):
+                asked.append((name, [getattr(a, "value", a) for a in arguments]))
+                return 0
+            return call
+
+    monkeypatch.setattr(library, "_cublas", lambda: (None, "handle"))
+    monkeypatch.setattr(library, "_cublas_lt", lambda: Library())
+    monkeypatch.setattr(library, "_workspace", lambda: 44)
+    A, B, C = np.zeros((16, 48), np.uint8), np.zeros((32, 48), np.uint8), np.zeros((16, 32), np.uint16)
+    addresses = {id(A): 11, id(B): 22, id(C): 33}
+    call = library.bind_product(A, B, C, 1.0, 0.0, (False, True), "stream", pointer=lambda x: addresses[id(x)])
+    prepared = len(asked)
+    layouts = [tuple(arguments[1:]) for name, arguments in asked if name == "cublasLtMatrixLayoutCreate"]
+    assert layouts == [(28, 48, 32, 48), (28, 48, 16, 48), (14, 32, 16, 32)], "type, rows, columns, elements from one column to the next"
+    assert [arguments[1] for name, arguments in asked if name == "cublasLtMatmulDescSetAttribute"] == [3, 25]
+    call(), call()
+    assert [name for name, _ in asked[prepared:]] == ["cublasLtMatmul"] * 2
+    handle, _, _, b, _, a, _, _, c, _, d, *_, workspace, room, stream = asked[-1][1]
+    assert (handle, b, a, c, d, workspace, room, stream) == ("handle", 22, 11, 33, 33, 44, library.WORKSPACE, "stream")
+
+
 def test_products_of_bfloat16_name_the_types_of_all_matrices(monkeypatch):
     asked = []
 
@@ -237,6 +264,10 @@ def test_products_of_bfloat16_name_the_types_of_all_matrices(monkeypatch):
     A, B, C = np.zeros((3, 5), np.uint16), np.zeros((5, 7), np.uint16), np.zeros((3, 7), np.float32)
     addresses = {id(A): 11, id(B): 22, id(C): 33}
     library.bind_product(A, B, C, 1.0, 0.0, (False, False), "stream", pointer=lambda x: addresses[id(x)])()
+    short = np.zeros((3, 7), np.uint16)
+    library.bind_product(A, B, short, 1.0, 0.0, (False, False), "stream", pointer=lambda x: addresses.get(id(x), 44))()
+    assert (asked[1][14].value, *asked[1][15:]) == (44, 14, 7, 68, -1), "C of bfloat16"
+    del asked[1]
     (handle, opa, opb, M, N, K, _, b, b_type, ldb, a, a_type, lda, _, c, c_type, ldc, compute, algorithm), = asked
     assert (handle, opa, opb, M, N, K, ldb, lda, ldc) == ("handle", 0, 0, 7, 3, 5, 7, 5, 7), "B' A', as columns"
     assert (b.value, a.value, c.value, b_type, a_type, c_type, compute, algorithm) == (22, 11, 33, 14, 14, 0, 68, -1)

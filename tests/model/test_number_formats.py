@@ -7,7 +7,19 @@ import pytest
 
 from course_lib import simt
 from course_lib.model import InputError
-from course_lib.model.number_formats import FORMATS, FP8, bits, from_bf16, parts, round_to, round_to_bits, round_to_eight, to_bf16
+from course_lib.model.number_formats import (
+    FORMATS,
+    FP8,
+    bits,
+    from_bf16,
+    from_e4m3,
+    parts,
+    round_to,
+    round_to_bits,
+    round_to_eight,
+    to_bf16,
+    to_e4m3,
+)
 
 CVT = r"""
 extern "C" __global__ void k(const float* x, unsigned* tf32, unsigned* bf16) {
@@ -141,6 +153,22 @@ def test_eight_bits_round_as_the_instructions_do():
     simt.launch(EIGHT, "k", len(x) // 32, 32, [x, *found.values()], arch="sm_90")
     for name, bits_of in found.items():
         assert np.array_equal(round_to_eight(x, name).view(np.uint32), bits_of), name
+
+
+def test_the_bits_of_e4m3():
+    """Each of the 256 is a number's or NaN's own; whatever is rounded, ties between all neighbours too, is what `round_to_eight` gives."""
+    codes = np.arange(256, dtype=np.uint8)
+    values = from_e4m3(codes)
+    assert np.flatnonzero(np.isnan(values)).tolist() == [0x7F, 0xFF]
+    assert np.array_equal(to_e4m3(values)[~np.isnan(values)], codes[~np.isnan(values)])
+    ties = (np.sort(values[:127])[1:] + np.sort(values[:127])[:-1]) / 2
+    near = [np.nextafter(ties, np.float32(limit)) for limit in (0, 1000)]
+    x = np.concatenate([ties, -ties, *near, numbers(), [np.inf, 464, 1e-40]]).astype(np.float32)
+    x = x[~np.isnan(x)]
+    assert from_e4m3(to_e4m3(x)).tobytes() == round_to_eight(x, "e4m3").tobytes()
+    assert to_e4m3([np.nan, -np.nan]).tolist() == [0x7F, 0x7F]
+    with pytest.raises(InputError, match="the bits of E4M3 are uint8, not uint16: make them with to_e4m3"):
+        from_e4m3(np.uint16([1]))
 
 
 def test_any_number_of_bits_is_rounded_to_the_nearest():

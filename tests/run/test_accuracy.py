@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.model.number_formats import from_bf16, to_bf16
+from course_lib.model.number_formats import from_bf16, to_bf16, to_e4m3
 from course_lib.run.accuracy import limit, magnitude, matches, max_error, mismatch, reference, tolerance
 
 GEN = np.random.default_rng(3)
@@ -97,6 +97,25 @@ def test_float32_cannot_add_ten_million_terms():
     with pytest.raises(CourseError, match="guarantee nothing"):
         tolerance(10_000_000)
     assert tolerance(10_000, np.float64) < 1e-11
+
+
+def test_a_result_stored_as_bfloat16_may_be_rounded_once_more():
+    A, B = to_bf16(f32(20, 64)), to_bf16(f32(64, 30))
+    exact = reference(A, B)
+    assert matches(to_bf16(exact), A, B, inputs="bf16")
+    assert not matches(from_bf16(to_bf16(exact)), A, B, inputs="bf16"), "floats are held to a float's bound"
+    assert limit(A, "bf16", rounded=True) == pytest.approx(2**-8, rel=1e-2)
+    off = exact + 1.1 * 2**-8 * np.abs(from_bf16(A)).astype(float) @ np.abs(from_bf16(B))
+    assert mismatch(to_bf16(off), A, B, inputs="bf16").count > 500
+
+
+def test_the_bound_of_fp8_grows_fast():
+    A, B = to_e4m3(f32(20, 64)), to_e4m3(f32(64, 30))
+    assert matches(reference(A, B).astype(np.float32), A, B, inputs="e4m3")
+    assert limit(A, "e4m3") == pytest.approx(66 * 2**-13, rel=1e-2)
+    assert tolerance(3970, inputs="e4m3", stored=True) > 0.9
+    with pytest.raises(CourseError, match="guarantee nothing"):
+        tolerance(3971, inputs="e4m3")
 
 
 def test_stored_bfloat16_is_exact_and_only_its_sums_are_rounded():

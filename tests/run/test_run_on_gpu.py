@@ -6,7 +6,7 @@ import pytest
 from course_lib import gpu, simt
 from course_lib.gpu import GpuStatus, Timing
 from course_lib.kernels.user import SIGNATURE
-from course_lib.run import matches, run
+from course_lib.run import matches, run, to_bf16
 
 RNG = np.random.default_rng(12)
 A, B, C = (RNG.standard_normal(shape).astype(np.float32) for shape in ((20, 30), (30, 40), (20, 40)))
@@ -20,11 +20,11 @@ def acted(monkeypatch):
 
     def launch(compiled, entry, grid, block, args, dynamic_shared=0, constants=None):
         done.append("launch")
-        simt.launch(compiled.ptx, entry, grid, block, args, constants=constants)
+        simt.launch(compiled.ptx, entry, grid, block, args, constants=constants, dynamic_shared=dynamic_shared)
 
     def time_kernel(compiled, entry, grid, block, args, **options):
         done.append("time")
-        launch(compiled, entry, grid, block, args)       # runs on the same arrays, as the real one does
+        launch(compiled, entry, grid, block, args, **options)       # runs on the same arrays, as the real one does
         return Timing.of([1e-3, 2e-3, 3e-3], warmup=3)
 
     monkeypatch.delenv("COURSE_BACKEND", raising=False)
@@ -45,6 +45,14 @@ def test_a_gpu_that_works_is_taken_and_named(acted):
     assert "2.000 ms" in repr(r)
     assert "measured on NVIDIA H200" in repr(r)
     assert r.sectors_per_request() > 0
+
+
+def test_a_result_that_a_tensor_map_stores_comes_back(acted, monkeypatch):
+    monkeypatch.setattr(gpu, "probe", lambda: GpuStatus(True, "acted", "NVIDIA H200", (9, 0), "sm_90a", "13.0"))
+    A, B = (RNG.integers(-2, 3, shape).astype(np.float32) for shape in ((20, 30), (30, 37)))
+    result = run("b8gemm_clusters", A, B, counters=False, BN=128, STAGES=2, blocks=2)
+    assert (result.C.shape, result.label, acted) == ((20, 37), "measured on NVIDIA H200", ["launch", "time", "launch"])
+    assert np.array_equal(result.C, to_bf16(A @ B))
 
 
 def test_without_counters_nothing_is_simulated(acted, monkeypatch):

@@ -9,13 +9,13 @@ from course_lib.arch import device
 from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.kernels import KERNELS, UserKernel, get
-from course_lib.run import footprint, matches, max_error, run, to_bf16
+from course_lib.run import footprint, matches, max_error, run, to_bf16, to_e4m3
 from course_lib.run.accuracy import limit, tolerance
 from course_lib.toolchain import CompileError, compile_cuda
 
 NAMES = tuple(name for name, kernel in KERNELS.items() if kernel.inputs)
 SMALL = {"BN": 128, "STAGES": 2, "blocks": 2}
-WARPGROUPS = {"sbgemm_tma": SMALL, "sbgemm_clusters": SMALL, "sgemm_parts": {"blocks": 2}}      # their tiles are of one size
+WARPGROUPS = {name: {"blocks": 2} if name == "sgemm_parts" else SMALL for name in NAMES if get(name).boxes}    # their tiles are of one size
 SMALL = {name: {"BM": 32, "BN": 32, "BK": 32 if name == "sbgemm_stages" else 16, "WM": 16, "WN": 32} for name in NAMES} | WARPGROUPS
 GEN = np.random.default_rng(8)
 
@@ -72,16 +72,18 @@ INPUTS = {
 @pytest.mark.parametrize("name", NAMES)
 def test_no_numbers_are_too_hard(name, what):
     A, B = INPUTS[what]()
-    if get(name).stored == "bf16":
-        A, B = to_bf16(A), to_bf16(B)          # the bound is that of the sums alone
+    if make := {"bf16": to_bf16, "e4m3": to_e4m3}.get(get(name).stored):
+        A, B = make(A), make(B)                # the bound is that of the sums alone
     result = run(name, A, B, backend="sim", **SMALL[name])
-    assert max_error(result.C, A, B, inputs=get(name).inputs) <= limit(A, get(name).inputs)
+    assert max_error(result.C, A, B, inputs=get(name).inputs) <= limit(A, get(name).inputs, rounded=bool(get(name).result))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_small_whole_numbers_are_exact(name):
-    A, B = (GEN.integers(-128, 129, shape).astype(np.float32) for shape in ((45, 67), (67, 50)))
-    assert np.array_equal(run(name, A, B, backend="sim", **SMALL[name]).C, A.astype(np.float64) @ B)
+    largest = 8 if get(name).stored == "e4m3" else 128
+    A, B = (GEN.integers(-largest, largest + 1, shape).astype(np.float32) for shape in ((45, 67), (67, 50)))
+    C, right = run(name, A, B, backend="sim", **SMALL[name]).C, A.astype(np.float64) @ B
+    assert np.array_equal(C, to_bf16(right) if get(name).result else right)
 
 
 @pytest.mark.parametrize("K", [1, 29, 31, 200])
@@ -139,6 +141,12 @@ MUTANTS = [
     ("sbgemm_tma", "normal", ("group * 64 * 128 + 2 * i", "group * 64 * 128 + i")),
     *(("sgemm_parts", "all parts of one sign", ("201100", order)) for order in ("101100", "200100", "201000")),
     ("sgemm_parts", "all of one sign", ("c[i] += d[i]", "c[i] = d[i]")),
+    ("sgemm_parts", "normal", ("x = shifts[i / 2 % 2] + columns", "x = shifts[0] + columns")),
+    ("sgemm_parts", "normal", ("min(row + 8, M - 1)", "min(row, M - 1)")),
+    *((name, "normal", ("^ line % 8) * 16", "^ line % 4) * 16")) for name in ("bgemm_clusters", "b8gemm_clusters")),
+    ("b8gemm_clusters", "normal", ("group * 64 * 128 + i)", "group * 64 * 128 + 2 * i)")),
+    ("b8gemm_clusters", "normal", ("Bs + i));", "Bs + 2 * i));")),
+    ("b8gemm_clusters", "all of one sign", ("i < BK; i += 32", "i < 32; i += 32")),
     ("sgemm_split", "normal", ("x.x -= __uint_as_float(low << 16)", "x.x -= __uint_as_float(low << 16) * 1.0001f")),
 ]
 

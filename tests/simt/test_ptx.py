@@ -105,7 +105,7 @@ def test_lines_are_those_of_the_source(compiled):
         for ins in (i for i in function.body if isinstance(i, Instruction)):
             text = lines[ins.line - 1] if ins.line else ""
             if ins.opcode[0] == "bar":
-                assert ("__syncwarp" if "warp" in ins.opcode else "__syncthreads") in text
+                assert ("__syncwarp" if "warp" in ins.opcode else "__syncthreads") in text or "bar.sync" in text
             if ins.opcode[0] == "fma" and ins.opcode[-1] == "f32":
                 assert "+" in text or "*" in text
             if ins.opcode[0] in ("ld", "st") and "global" in ins.opcode:

@@ -7,8 +7,8 @@ import pytest
 from ptx_respell import respelled
 
 from course_lib import kernels, simt, toolchain
-from course_lib.model.number_formats import bf16_parts, to_bf16
-from course_lib.run.inputs import factor_map
+from course_lib.model.number_formats import to_bf16
+from course_lib.run.inputs import problem
 
 SHAPE, ROW = (37, 45, 40), 48
 NAMES = sorted(name for name, kernel in kernels.KERNELS.items()
@@ -20,15 +20,17 @@ def launched(kernel, text, how):
     parameters, kind = kernel.check(), np.dtype(kernel.dtype).type
     rng = np.random.default_rng(5)
     A, B, C = (rng.standard_normal((ROW, ROW)).astype(kind) for _ in "ABC")
-    if kernel.stored:
-        A, B = map(bf16_parts if kernel.stored == "bf16x3" else to_bf16, (A, B))
     M, N, K, ld = map(np.int32, (*SHAPE, ROW))
-    given = [A, ld, B, ld]
-    if kernel.boxes:
-        given = [factor_map(A[..., :M, :K], kernel.boxes[0]), factor_map(B[..., :K, :N], kernel.boxes[1])]
     workspace = [np.zeros(count, dtype) for dtype, count in kernel.workspace()]
-    report = simt.launch(text, kernel.entry, kernel.grid_of(*SHAPE[:2], parameters), kernel.block_of(parameters),
-                         [M, N, K, kind(1.5), *given, kind(-0.5), C, ld, *workspace], workers=1,
+    if kernel.boxes:
+        adds = {"C": C[:M, :N], "beta": -0.5} if not kernel.result else {}
+        task = problem(A[:M, :K], B[:K, :N], alpha=1.5, stored=kernel.stored, boxes=kernel.boxes, result=kernel.result, **adds)
+        C = task.C.buffer
+        given = task.arguments(task.A.buffer, task.B.buffer, C)
+    else:
+        A, B = map(to_bf16, (A, B)) if kernel.stored else (A, B)
+        given = [M, N, K, kind(1.5), A, ld, B, ld, kind(-0.5), C, ld, *workspace]
+    report = simt.launch(text, kernel.entry, kernel.grid_of(*SHAPE[:2], parameters), kernel.block_of(parameters), list(given), workers=1,
                          dynamic_shared=kernel.dynamic_bytes(), **how)
     return C.tobytes(), report.counters, report.lines, report.level
 

@@ -45,7 +45,8 @@ def launched(name, values):
         got = run_sum(name, matrix(37, 45), matrix(37, 45), alpha=1.5, beta=0.5, **values)
     else:
         M, N, K = (p["THREADS"] * p["VECTORS"] * p["GAP"], p["COLS"], p["BK"]) if "GAP" in p else (37, 45, 29)
-        got = run(name, matrix(M, K), matrix(K, N), matrix(M, N), alpha=1.5, beta=0.5, **values)
+        adds = {} if kernel.result else {"C": matrix(M, N), "beta": 0.5}
+        got = run(name, matrix(M, K), matrix(K, N), alpha=1.5, **adds, **values)
         return got, (got.C,)
     return got, (got.out,)
 

@@ -75,8 +75,9 @@ def launch_cases(path: Path) -> None:
     for name, parameters, shape, padding in task["cases"]:
         kernel = kernels.get(name)
         A, B, C = matrices(shape, padding, kernel.dtype)
-        sgemm = problem(A, B, None if kernel.result else C, alpha=1.5, beta=0.0 if kernel.result else task.get("beta", 0.5),
-                        dtype=kernel.dtype, layout=kernel.layout, stored=kernel.stored, boxes=kernel.boxes, result=kernel.result)
+        adds = {} if kernel.result else {"C": C, "beta": task.get("beta", 0.5)}
+        sgemm = problem(A, B, alpha=1.5, dtype=kernel.dtype, layout=kernel.layout, stored=kernel.stored, boxes=kernel.boxes,
+                        result=kernel.result, **adds)
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.path.name, arch=task["arch"],
                                           defines=kernel.defines(**parameters))
         buffers = [matrix.buffer for matrix in (sgemm.A, sgemm.B, sgemm.C)]

@@ -33,9 +33,10 @@ def page(text: str) -> str:
 def of_warpgroups() -> str:
     """Return the table on the race by warpgroups: medians of all runs, the least and the largest ratio of a run, the largest errors."""
     found = readings("warpgroups")
-    runs = "; ".join(f"{run['date']} on {run['device']}, {run['clocks']}" for run in found.rows[0]["runs"])
+    runs = ", ".join(f"{run['date']} on {run['device']}" for run in found.rows[0]["runs"])
     lines = [f"{found.label[0].upper()}{found.label[1:]}, driver {found.driver}; {found.made_by}. Runs: {runs}.", "",
-             "| N | kernel | ratio (of all runs) | ours, TFLOP/s | cuBLAS | largest error: ours | cuBLAS |", "|--:|---|--:|--:|--:|--:|--:|"]
+             "| N | kernel | ratio (of all runs) | ours, TFLOP/s | cuBLAS | largest error: ours | cuBLAS |",
+             "|--:|---|--:|--:|--:|--:|--:|"]
     for row in sorted(found.rows, key=lambda row: (row["dtype"], row["N"])):
         work = 2e-12 * row["M"] * row["N"] * row["K"]
         ratio = f"{row['ratio']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
