@@ -32,7 +32,7 @@ def test_each_exercise_has_four_wrong_answers_and_a_different_right_one(exercise
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=64)
+@pytest.mark.sampled(slow=43)
 @pytest.mark.parametrize("path", files("wrong_kernels"), ids=name_of)
 def test_a_wrong_answer_fails_for_its_reason(path):
     name, kind, words = header(path)
@@ -42,7 +42,7 @@ def test_a_wrong_answer_fails_for_its_reason(path):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=24)
+@pytest.mark.sampled(slow=13)
 @pytest.mark.parametrize("path", files("right_kernels"), ids=name_of)
 def test_a_different_right_answer_passes(path):
     source, spec = answer(path), part(path.parent.name, header(path)[0])

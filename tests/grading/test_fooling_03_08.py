@@ -7,7 +7,7 @@ from honest_03_08 import HONEST
 from course_lib.grading import check, part
 
 
-@pytest.mark.sampled(test=1, slow=16)
+@pytest.mark.sampled(test=1, slow=9)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_what_fools_a_gate_is_told_why_it_does_not_pass(name, starters, answers):
     attack = ATTACKS[name]

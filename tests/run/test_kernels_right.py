@@ -78,7 +78,7 @@ def matrices(name, M, N, K, pads=(0, 0, 0)):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=37)
+@pytest.mark.sampled(slow=23)
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_every_shape(name, values):
     for M, N, K in SHAPES:
@@ -87,7 +87,7 @@ def test_every_shape(name, values):
         assert mismatch(result.C, A, B, inputs=KERNELS[name].inputs) is None, (M, N, K)
 
 
-@pytest.mark.sampled(test=2, slow=45)
+@pytest.mark.sampled(test=2, slow=23)
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_padded_rows_and_factors(name, values):
     column = KERNELS[name].layout == "column"

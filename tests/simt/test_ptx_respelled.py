@@ -35,7 +35,7 @@ def launched(kernel, text, how):
     return C.tobytes(), report.counters, report.lines, report.level
 
 
-@pytest.mark.sampled(test=2, slow=16)
+@pytest.mark.sampled(test=2, slow=7)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", NAMES)
 def test_other_words_change_nothing(name, seed):

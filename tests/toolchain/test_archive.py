@@ -190,7 +190,7 @@ def without(tmp_path, made, *arguments, **more):
     return without_nvrtc.python(tmp_path, *arguments, COURSE_PRECOMPILED=str(made), COURSE_CACHE=str(tmp_path / "cache"), **more)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 def test_without_nvrtc_kernels_run_and_tell_the_same(small, tmp_path):
     alone = json.loads(without(tmp_path, small, str(Path(what_it_says.__file__)), json.dumps(what_it_says.QUICK), timeout=800))
@@ -218,7 +218,7 @@ for ask in (lambda: run(tiled.source.replace("acc +=", "acc -="), A, A), lambda:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 def test_an_edited_kernel_is_refused_with_what_to_do(small, tmp_path):
     edited, other, architecture, option = without(tmp_path, small, "-c", EDITED).splitlines()
@@ -229,7 +229,7 @@ def test_an_edited_kernel_is_refused_with_what_to_do(small, tmp_path):
     assert "but not for sm_90 -use_fast_math" in option
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 def test_every_padding_of_lesson_06_is_there(small, monkeypatch):
     """The positions of a lesson's own sliders, which the catalog need not offer."""
@@ -241,7 +241,7 @@ def test_every_padding_of_lesson_06_is_there(small, monkeypatch):
             assert archive.find(Request(kernel.source, kernel.file_name, "sm_90", options).key), (tile, pad)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 def test_no_path_of_a_machine_is_in_it(small):
     places = re.compile(r"/(?:home|tmp|root|work|Users|usr|opt)/|site-packages|[A-Z]:\\\\")
