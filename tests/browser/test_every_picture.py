@@ -46,7 +46,7 @@ def overlap(a, b):
 
 @EVERY
 @pytest.mark.slow
-@pytest.mark.sampled(slow=75)
+@pytest.mark.sampled(slow=71)
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (768, "light"), (1280, "light"), (1280, "dark"), (1920, "light")])
 def test_it_fits_every_screen_and_its_words_are_whole(opened, width, scheme):
     shown = opened(width, scheme)
