@@ -135,7 +135,8 @@ def test_one_of_three_barriers_orders_nothing():
     first, *_, last = (place for place, name in enumerate(names) if name == "bar.sync")
     assert {name for name in (*names[last + 1:], *names[:first]) if name} == {"ldmatrix", "mma.sync", "bra", "cp.async.wait_group"}
     assert made.facts["loop"]["BAR"] == 3
-    says("between one barrier and the next", "the machine code above has three `BAR`", "Without the first of them the simulator found no hazard")
+    says("between one barrier and the next", "the machine code above has three `BAR`",
+         "Without the first of them the simulator found no hazard")
 
 
 @pytest.mark.slow
@@ -167,7 +168,8 @@ def test_what_the_lesson_says_of_stages():
     two, three, four = (row[5:7] for row in compiler.stages_compared().rows[1:])
     assert (three[0] - two[0], three[1] - two[1], four) == (27, 15, three)
     says("together 8,192 bytes", "Two buffers, not three", "by 27 instructions in PTX, and 15 in machine code",
-         "`num_stages` = S has S − 1 buffers in shared memory, for S = 2, 3 and 4", "Two stages and more have as many buffers", "16,384 is for C")
+         "`num_stages` = S has S − 1 buffers in shared memory, for S = 2, 3 and 4",
+         "Two stages and more have as many buffers", "16,384 is for C")
     stored = [r for r in compiler.multiply(*inputs(64, 64, 64)[:2], Setting(1, "sm_90a"), trace=[(0, w) for w in range(4)]).report.trace
               if r.space == "shared" and r.line == 22 and r.operation.startswith("st.")]
     assert len({int(address) for r in stored for address in r.addresses}) * 16 == 16384 == 4 * 64 * 64
@@ -327,7 +329,8 @@ def test_beside_ours():
     stored, loaded = ["bar.sync", "st.shared.v4.b32", "bar.sync"], ["ld.shared"]
     assert [kind for kind, _ in itertools.groupby(kinds)][:8] == [*stored, *loaded, *stored, *loaded]
     says("only in registers (126 against 124) does ours need more", "192 loads instead of 32, and 512 wavefronts instead of 192",
-         "Without its conflicts they would still be 384 wavefronts, twice ours", "Triton still keeps floats; why", "takes twice the wavefronts of our kernel, and with its bank conflicts 2.7 times")
+         "Without its conflicts they would still be 384 wavefronts, twice ours", "Triton still keeps floats; why",
+         "takes twice the wavefronts of our kernel, and with its bank conflicts 2.7 times")
     assert f"its {ours.machine} are the shortest path" in PROSE
 
 

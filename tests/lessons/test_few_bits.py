@@ -163,8 +163,8 @@ def test_when_two_parts_are_enough():
     assert abs(enough - 580) < 20, enough
     assert bound(7, 2) / U == pytest.approx(512, abs=0.1)
     assert roundings(1024, "bf16x3") == 1024 / 16 + 30
-    says("from about K = 580 on. In units of 2⁻²⁴ the bound of two parts is 512 for the numbers (2⁻¹⁵) and K/16 + 30 for the sums: a float32 "
-         "addition for every 16 terms, 24 for the 16 terms that a tensor core adds up, and 6 for what is left. Float32's K + 2 are")
+    says("from about K = 580 on. In units of 2⁻²⁴ the bound of two parts is 512 for the numbers (2⁻¹⁵) and K/16 + 30 for the sums: a "
+         "float32 addition for every 16 terms, 24 for the 16 terms that a tensor core adds up, and 6 for what is left. Float32's K + 2 are")
 
 
 def test_an_infinity(mine):
@@ -220,7 +220,8 @@ def test_the_bars_of_the_scoreboard_are_the_recorded_speeds_and_errors():
 
 def test_which_formats_hold_257():
     number, = (number for number in states()["numbers"] if number["label"] == "257")
-    assert {row["name"]: row["value"] for row in number["rows"]} == {"float32": "257", "TF32": "257", "bfloat16": "256", "E4M3": "256", "E5M2": "256"}
+    assert {row["name"]: row["value"] for row in number["rows"]} == {
+        "float32": "257", "TF32": "257", "bfloat16": "256", "E4M3": "256", "E5M2": "256"}
     assert number["rows"][0]["fraction"].startswith("000000010")
     says("Only float32 and TF32 hold 257, in binary 1.00000001 times 2⁸. Bfloat16 loses the eighth fraction bit: 256 is left")
 

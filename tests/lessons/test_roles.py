@@ -157,7 +157,8 @@ def test_instructions_per_product():
     assert (tma["producer"], round(tma["producer"] / tma["all"], 2)) == (3.625, 0.05)
     for words in ("49,152 bytes", "that takes 96 instructions", "falls from 476 warp instructions to 315, and to 72.5",
                   "so 128 of them are needed", "the 32 loads to registers are gone",
-                  "12 instructions became 0.625. A step is eight of these pieces of work, so 96 / 8 = 12 and 5 / 8 = 0.625", "executes 3.6, which is 5 % of all"):
+                  "12 instructions became 0.625. A step is eight of these pieces of work, so 96 / 8 = 12 and 5 / 8 = 0.625",
+                  "executes 3.6, which is 5 % of all"):
         assert words in PROSE
 
 

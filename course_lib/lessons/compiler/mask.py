@@ -19,10 +19,11 @@ def check_mask(expression: str) -> str:
             try:
                 found = np.broadcast_to(eval(expression, {"__builtins__": {}}, {"row": row, "a_col": a_col, "M": M, "K": K}), (BM, BK))
             except Exception as error:
-                raise CourseError(f"{expression!r} is no mask for a tile of {BM} × {BK}: {error}. Write it with row, a_col, M and K") from error
+                raise CourseError(f"{expression!r} is no mask for a tile: {error}. Write it with row, a_col, M and K") from error
             wrong = np.argwhere(found.astype(bool) != (row < M) & (a_col < K))
             if len(wrong):
                 i, j = map(int, wrong[0])
                 at, inside = f"row = {row0 + i}, a_col = {k0 + j}", row0 + i < M and k0 + j < K
-                return f"wrong: M = {M}, K = {K}, and for {at} the mask is {not inside}, though A has {'this' if inside else 'no such'} element"
+                has = "this" if inside else "no such"
+                return f"wrong: M = {M}, K = {K}, and for {at} the mask is {not inside}, though A has {has} element"
     return f"right: true for all {M} × {K} elements of A, and false beside them"

@@ -14,5 +14,5 @@ from course_lib.lessons.few_bits.parts import (
 from course_lib.lessons.few_bits.sums import nine_products, ways_to_add, when_enough, where_errors_come_from
 
 __all__ = ["beside_the_library", "bits_of_a_number", "check_parts", "describe_beside_the_library", "draw_beside_the_library",
-           "error_sliders", "errors_by_depth", "nine_products", "odd_numbers", "rows_in_e4m3", "sums_of_eight", "ways_to_add", "when_enough",
-           "where_errors_come_from"]
+           "error_sliders", "errors_by_depth", "nine_products", "odd_numbers", "rows_in_e4m3", "sums_of_eight", "ways_to_add",
+           "when_enough", "where_errors_come_from"]
