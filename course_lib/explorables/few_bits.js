@@ -3,8 +3,9 @@
 import { clamp, explorable, lerp, plural } from "./stage.js";
 
 const HUES = { light: ["#d55e00", "#b57a00", "#0072b2"], dark: ["#ff9248", "#f0b429", "#5cb8f0"] };      // sign, exponent, fraction
+const BETTER = { light: "#00805a", dark: "#2fd3a0" };          // bars that end below float32's line
 const NAMED = { 2: "E5M2", 3: "E4M3", 7: "bf16", 10: "TF32", 23: "float32" }, TICKS = [0, -8, -16, -24, -32, -40];
-const raised = n => String(n).replace("-", "⁻").replace(/\d/g, d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
+const raised = n => String(n).replace("-", "⁻").replace(".", "·").replace(/\d/g, d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
 export const power = (exponent, least) => (exponent <= least ? `less than 2 to the minus ${-least}` : `2 to the minus ${(-exponent).toFixed(1)}`);
 
 export function sceneOf(values, states) {
@@ -40,6 +41,11 @@ function upright(pen, view, words, x, y) {
   write(pen, view, words, 0, 0);
   pen.restore();
 }
+/** Thin white lines across a bar, so that colour alone does not say on which side of the orange line it ends. */
+function stripes(pen, view, x, y, w, h) {
+  pen.fillStyle = view.paper;
+  for (let at = y + 4; at < y + h; at += 6) pen.fillRect(x, at, w, 1.5);
+}
 function bit(pen, view, digit, x, y, hue, { cell, text }) {
   pen.globalAlpha = digit === "1" ? 1 : 0.22;
   pen.fillStyle = view.hues[hue];
@@ -66,10 +72,7 @@ function drawRow(pen, view, { name, sign, exponent, fraction, value }, y, where)
 function drawTable(pen, view, where) {
   const { table, text, key } = where, { scene, at } = view, shown = clamp(at);
   write(pen, view, `x = ${scene.label}`, 0.4 * text, 1.2 * text, { weight: 700, size: 1.05 });
-  scene.rows.forEach((row, i) => {
-    if (i && shown <= 0) return;
-    drawRow(pen, view, row, table.y + i * table.row, where);
-  });
+  scene.rows.forEach((row, i) => drawRow(pen, view, row, table.y + i * table.row, where));
   if (shown > 0) {
     const top = table.y + scene.rows.length * table.row + table.gap;
     write(pen, view, `${plural(scene.bits, "fraction bit")}, ${plural(scene.parts, "part")}: off by ${scene.left} of x`, 0.4 * text, top - 0.6 * text, { weight: 700, most: table.end - 0.8 * text });
@@ -99,26 +102,35 @@ function drawChart(pen, view, where) {
     const now = i === scene.column, x = plot.x + i * gap, top = lerp(yOf(states.least), yOf(scene.errors[i]), shown);
     if (shown > 0 && bits === 23) upright(pen, view, "exact", x + gap / 2 + 0.35 * text, yOf(states.least) - 0.4 * text);
     else if (shown > 0) {
-      pen.globalAlpha = now ? 1 : 0.35;
-      pen.fillStyle = view.hues[2];
+      const below = scene.errors[i] < states.float32;
+      pen.globalAlpha = now ? 1 : 0.45;
+      pen.fillStyle = below ? view.better : view.hues[2];
       pen.fillRect(x + 1, top, gap - 2, yOf(states.least) - top);
+      if (below) stripes(pen, view, x + 1, top, gap - 2, yOf(states.least) - top);
       pen.globalAlpha = 1;
       pen.fillStyle = view.ink;
       pen.fillRect(x, yOf(scene.bounds[i]) - 1, gap, now ? 3 : 1.5);
     }
-    if (now || (bits === 2 || bits === 23) && Math.abs(i - scene.column) > 3) write(pen, view, String(bits), x + gap / 2, yOf(states.least) + 1.2 * text, { align: "center", weight: now ? 700 : 400 });
+    if (now || bits % 4 === 0 && Math.abs(i - scene.column) > 1) write(pen, view, String(bits), x + gap / 2, yOf(states.least) + 1.2 * text, { align: "center", weight: now ? 700 : 400 });
   });
   write(pen, view, "fraction bits", plot.x + plot.w / 2, yOf(states.least) + 2.6 * text, { align: "center" });
   if (shown <= 0) return write(pen, view, "?", plot.x + plot.w / 2, plot.y + plot.h / 2, { align: "center", size: 2.4, weight: 700 });
   pen.fillStyle = view.hues[0];
   pen.fillRect(plot.x, yOf(states.float32) - 1, plot.w, 2.5);
+  if (scene.bits < 23) {
+    const words = `2${raised(scene.error.toFixed(1))}`, half = 0.3 * text * words.length;
+    const x = clamp(plot.x + (scene.column + 0.5) * gap, plot.x + half, plot.x + plot.w - half), y = yOf(scene.error) + 1.2 * text;
+    pen.fillStyle = view.paper;
+    pen.fillRect(x - half, y - text, 2 * half, 1.35 * text);
+    write(pen, view, words, x, y, { align: "center", weight: 700 });
+  }
   const right = plot.x + plot.w;
-  for (const [i, words] of (view.narrow ? ["bars: numbers rounded", "black: their bound", "orange: float32's sums"] : ["bars: A and B rounded, sums exact", "black: bound of that error", "orange: float32, sums rounded"]).entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
+  for (const [i, words] of (view.narrow ? ["bars: numbers rounded", "green: below float32's", "black: their bound", "orange: float32's sums"] : ["bars: A and B rounded, sums exact", "green, striped: below the orange line", "black: bound of that error", "orange: float32, sums rounded"]).entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
   return 0;
 }
 
 export function draw(pen, given) {
-  const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"] };
+  const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"], better: BETTER[given.dark ? "dark" : "light"] };
   drawTable(pen, view, where);
   drawChart(pen, view, where);
 }
@@ -135,7 +147,7 @@ export function says({ scene }, step) {
 const when = (_, step) => ["all bits", "what is left", "the error of a product"][step];
 export function describes(view, step) {
   const { rows, own, parts } = view.scene, told = ({ name, value }) => `${name} ${value}`;
-  const table = step <= 0 ? told(rows[0]) : `${rows.map(told).join(", ")}; ${plural(parts, "part")}: ${own.map(row => row.value).join(", ")}`;
+  const table = rows.map(told).join(", ") + (step <= 0 ? "" : `; ${plural(parts, "part")}: ${own.map(row => row.value).join(", ")}`);
   return `${says(view, step)} A table of bits: ${table}. Beside it ${step < 2 ? "an empty chart" : "bars of the error over the fraction bits, with their bounds"}.`;
 }
 

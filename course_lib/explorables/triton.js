@@ -2,15 +2,15 @@
 // Data: triton.py, which has every event and what is where behind it. Nothing is computed here but places on the canvas.
 import { clamp, explorable, plural } from "./stage.js";
 
-const HUES = { light: { kinds: ["#0072b2", "#d55e00", "#e69f00", "#009e73", "#dcdcdc"], here: "#8ec9e8", way: "#d8ecf8" },
-  dark: { kinds: ["#3d9fd8", "#f07a33", "#f0b429", "#2fc295", "#4a4a4a"], here: "#1f6a96", way: "#12384f" } };
-const ROWS = 4, SHORT = ["copy", "wait, barrier", "load", "multiply", "all else"], HALVES = ["1st half", "2nd half"];
+const HUES = { light: { kinds: ["#0072b2", "#d55e00", "#8e3b8a", "#e69f00", "#009e73", "#dcdcdc"], here: "#8ec9e8", way: "#d8ecf8" },
+  dark: { kinds: ["#3d9fd8", "#f07a33", "#d78fd3", "#f0b429", "#2fc295", "#4a4a4a"], here: "#1f6a96", way: "#12384f" } };
+const ROWS = 4, SHORT = ["copy", "wait", "barrier", "load", "multiply", "all else"], HALVES = ["1st half", "2nd half"];
 const CODE = { 19: "a = tl.load(…)", "19, 20": "a, b = tl.load(…)", 21: "sums = tl.dot(a, b, sums)" };           // of the program, shortened
 
 export function sceneOf(values, states, before = null, at = 0) {
   const { events, loop, shared } = states.at[`${values.target}|${values.stages}`], steps = events.length;
   return { events, loop, shared, kinds: states.kinds, tiles: states.tiles, total: loop.reduce((sum, [, count]) => sum + count, 0), stages: values.stages, target: values.target,
-    steps, begin: before && at >= before.steps - 1e-6 ? steps : 0, answer: events[0].buffers.length, seconds: () => 0.9 };
+    steps, begin: before && at >= before.steps - 1e-6 ? steps : 1, answer: events[0].buffers.length, seconds: () => 0.9 };
 }
 /** The event that the picture shows at a moment, or nothing before the first. */
 export const eventAt = (scene, at) => scene.events[Math.min(Math.floor(at + 1e-6), scene.steps) - 1] ?? null;
@@ -31,10 +31,10 @@ export const usedBy = (scene, at) => Math.max(0, ...scene.events.slice(0, Math.f
 export function layout(view) {
   const { width, height, narrow } = view, text = Math.min(view.text, width / (narrow ? 27 : 58), height / (narrow ? 36 : 20));
   const head = (narrow ? 3.6 : 2.4) * text, columns = narrow ? 2 : 4, stacked = narrow ? 2 : 1, gap = text, wide = (width - 2 - (columns - 1) * gap) / columns;
-  const foot = (narrow ? 7.4 : 5.6) * text, row = clamp((height - head - foot - stacked * 1.7 * text) / (stacked * ROWS), 1.9 * text, 3 * text), high = 1.7 * text + row * ROWS;
+  const foot = (narrow ? 8.5 : 6.7) * text, row = clamp((height - head - foot - stacked * 1.7 * text) / (stacked * ROWS), 1.9 * text, 3 * text), high = 1.7 * text + row * ROWS;
   const panels = [0, 1, 2, 3].map(i => ({ x: 1 + (i % columns) * (wide + gap), y: head + Math.floor(i / columns) * high, w: wide, h: high }));
   const strip = { x: 1, y: head + stacked * high + 2 * text, w: width - 2, h: 1.3 * text };
-  return { text, row, panels, strip, key: strip.y + strip.h + 1.6 * text };
+  return { text, row, panels, strip, key: strip.y + strip.h + 2.7 * text };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -68,10 +68,11 @@ function drawPanel(pen, view, title, rows, panel, row) {
 function drawStrip(pen, view, { strip, key }, event) {
   const { text, scene, narrow, width } = view, each = strip.w / scene.total;
   write(pen, view, `the loop in PTX, ${scene.total} instructions in their order${narrow ? "" : event && event.at[0] < 0 ? "; now: outside of the loop" : "; framed: where the warp is"}`, strip.x, strip.y - 0.9 * text, { size: 0.96, most: strip.w });
-  let x = strip.x;
+  let x = strip.x, barriers = 0;
   for (const [kind, count] of scene.loop) {
     pen.fillStyle = view.hues.kinds[scene.kinds.indexOf(kind)];
     pen.fillRect(x, strip.y, count * each, strip.h);
+    if (kind === "barrier") write(pen, view, String(++barriers), x + count * each / 2, strip.y + strip.h + 1.15 * text, { align: "center", weight: 700 });
     x += count * each;
   }
   if (event && event.at[0] >= 0) {
@@ -79,7 +80,7 @@ function drawStrip(pen, view, { strip, key }, event) {
     pen.lineWidth = 2.5;
     pen.strokeRect(strip.x + event.at[0] * each - 2, strip.y - 3, (event.at[1] - event.at[0] + 1) * each + 4, strip.h + 6);
   }
-  const many = narrow ? 3 : 5;
+  const many = narrow ? 3 : 6;
   SHORT.forEach((words, i) => {
     const left = 1 + (i % many) * (width / many), top = key + Math.floor(i / many) * 1.4 * text;
     pen.fillStyle = view.hues.kinds[i];
@@ -91,7 +92,7 @@ function drawStrip(pen, view, { strip, key }, event) {
 export function draw(pen, given) {
   const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"] }, { scene, narrow, text } = view;
   const event = eventAt(scene, view.at), said = event ? event.ptx : "press Play", code = event && CODE[event.lines] ? `: ${CODE[event.lines]}` : "";
-  const lines = event ? `line${event.lines.includes(",") ? "s" : ""} ${event.lines}${code}` : "";
+  const lines = !event ? "" : event.lines ? `line${event.lines.includes(",") ? "s" : ""} ${event.lines}${code}` : "behind the loop";
   write(pen, view, said, 1, 1.4 * text, { size: 1.15, weight: 700, most: narrow ? view.width - 2 : 0.6 * view.width });
   if (lines) write(pen, view, lines, narrow ? 1 : view.width - 2, (narrow ? 2.9 : 1.4) * text, { align: narrow ? "left" : "right", most: 0.38 * view.width + (narrow ? 0.6 * view.width : 0) });
   const rows = rowsOf(scene, event, usedBy(scene, view.at));
@@ -101,9 +102,10 @@ export function draw(pen, given) {
 
 // ---- words -------------------------------------------------------------------------------------------------------------------------
 const settingOf = ({ target, stages }) => `Triton compiled the program for ${target} with num_stages = ${stages}`;
-export function says({ scene }, step) {
+export function says({ scene, ended }, step) {
   if (step <= 0) return `${settingOf(scene)}. How many buffers in shared memory hold the tiles of a step each? Predict, then play.`;
   const said = scene.events[Math.min(step, scene.steps) - 1].says;
+  if (step === scene.begin && !ended && step < scene.steps) return `${settingOf(scene)}. ${said} How many buffers in shared memory hold the tiles of a step each? Predict, then play.`;
   if (step < scene.steps) return said;
   return `${said} That was all: ${plural(scene.tiles, "step")} with ${plural(scene.answer, "buffer")} in shared memory. The block has ${scene.shared.toLocaleString("en")} bytes of it.`;
 }

@@ -12,9 +12,9 @@ from course_lib.plots.ptx_loop import loop_lines, name_of
 
 TILES = 4                        # steps of the loop that are shown: K = 128
 STAGES, TARGETS = (1, 2, 3, 4), ("sm_80", "sm_90a")
-COPY, WAIT, LOAD, MULTIPLY = "copy to shared memory", "wait, barrier", "load from shared memory", "multiply"
+COPY, WAIT, BARRIER, LOAD, MULTIPLY = "copy to shared memory", "wait", "barrier", "load from shared memory", "multiply"
 KINDS = {"mma.sync": MULTIPLY, "wgmma.mma_async": MULTIPLY, "ldmatrix": LOAD, "cp.async.cg": COPY, "ld.global": COPY, "st.shared": COPY,
-         "cp.async.wait_group": WAIT, "bar.sync": WAIT, "wgmma.wait_group": WAIT}
+         "cp.async.wait_group": WAIT, "bar.sync": BARRIER, "wgmma.wait_group": WAIT}
 REST = "all else: addresses, predicates, moves"
 Place = tuple[int, int]          # the first and the last of neighbouring instructions in the loop
 Event = dict[str, Any]           # as JSON takes it
@@ -27,14 +27,18 @@ def kind_of(text: str) -> str:
     """Return what an instruction is for, as the picture tells it.
 
     >>> kind_of("bar.sync 0;"), kind_of("add.s32 %r1, %r2, %r3;")
-    ('wait, barrier', 'all else: addresses, predicates, moves')
+    ('barrier', 'all else: addresses, predicates, moves')
     """
     return KINDS.get(name_of(text), REST)
 
 
 def groups(made: Written) -> list[tuple[str, int, int]]:
-    """Return what a turn of the loop does in the order of the PTX: kind, and places of its first and last instruction in the loop."""
-    named = [(kind_of(line.text), place) for place, line in enumerate(loop_lines(made)) if kind_of(line.text) != REST]
+    """Return what a turn of the loop does in the order of the PTX: kind, and places of its first and last instruction in the loop.
+
+    A barrier counts to the wait beside it.
+    """
+    kinds = [WAIT if kind_of(line.text) == BARRIER else kind_of(line.text) for line in loop_lines(made)]
+    named = [(kind, place) for place, kind in enumerate(kinds) if kind != REST]
     found = [(kind, [place for _, place in those]) for kind, those in groupby(named, key=lambda one: one[0])]
     return [(kind, places[0], places[-1]) for kind, places in found]
 
@@ -104,7 +108,8 @@ def events(setting: Setting) -> list[Event]:
         found += filter(None, turn(machine, setting, step, order))
     if machine.running >= 0:
         machine.running = -1
-        found.append(machine.seen(f"Behind the loop the warp waits for the product of step {TILES - 1}.", "wgmma.wait_group 0", "17"))
+        machine.free(TILES - 1)
+        found.append(machine.seen(f"Behind the loop the warp waits for the product of step {TILES - 1}.", "wgmma.wait_group 0", ""))
     return found
 
 
@@ -210,7 +215,7 @@ def states() -> dict[str, Any]:
             made = written(Setting(stages, target))
             kinds = [[kind, sum(1 for _ in those)] for kind, those in groupby(kind_of(line.text) for line in loop_lines(made))]
             found[f"{target}|{stages}"] = {"events": events(made.setting), "loop": kinds, "shared": made.facts["shared"]}
-    return {"tiles": TILES, "kinds": [COPY, WAIT, LOAD, MULTIPLY, REST], "at": found}
+    return {"tiles": TILES, "kinds": [COPY, WAIT, BARRIER, LOAD, MULTIPLY, REST], "at": found}
 
 
 class TritonLoop(Explorable):

@@ -14,17 +14,17 @@ def words(shown):
 def test_it_asks_before_it_tells_and_judges_the_prediction(opened):
     shown = opened()
     shown.says("Predict, then play")
-    assert "how many buffers?" in words(shown)
+    assert "step 0 comes" in words(shown)
     shown.prediction().fill("3")
     shown.button("Play").click()
-    shown.says("The copies of step 0 are ordered into buffer 0")
+    shown.says("The copies of step 1 are ordered into buffer 1")
     shown.press("End")
     shown.says(r"4 steps with 2 buffers in shared memory\. The block has 16,384 bytes of it\..*You said 3")
 
 
 def test_by_key_a_buffer_is_filled_again_while_half_a_step_waits_in_registers(opened):
     shown = opened(reduced_motion="reduce")
-    shown.press(*["ArrowRight"] * 9)
+    shown.press(*["ArrowRight"] * 8)
     shown.when("^event 9 of ")
     shown.says("The copies of step 2 are ordered into buffer 0")
     found = words(shown)

@@ -8,8 +8,9 @@ import pytest
 from javascript import evaluate
 
 from course_lib.explorables import what_triton_wrote
-from course_lib.explorables.triton import LOAD, MULTIPLY, STAGES, TARGETS, TILES, buffers_of, events, groups, states
+from course_lib.explorables.triton import BARRIER, LOAD, MULTIPLY, STAGES, TARGETS, TILES, buffers_of, events, groups, states
 from course_lib.kernels.triton import PROGRAM, Setting, written
+from course_lib.lessons.compiler import without_barriers
 from course_lib.run.triton import multiply
 from course_lib.widgets.compute import inputs
 
@@ -83,6 +84,17 @@ def test_each_half_is_multiplied_once_and_out_of_registers_that_hold_it(setting)
         assert len({step for step, _ in after["buffers"] if step >= 0}) == sum(step >= 0 for step, _ in after["buffers"])
 
 
+def test_behind_the_loop_of_wgmma_the_last_buffer_is_free_and_no_line_is_named():
+    last = events(Setting(3, "sm_90a"))[-1]
+    assert (last["lines"], [3, "free"] in last["buffers"]) == ("", True)
+
+
+def test_the_barriers_of_the_strip_are_those_that_can_be_taken_out():
+    loop = states()["at"]["sm_80|3"]["loop"]
+    places = [sum(count for _, count in loop[:i]) + 1 for i, (kind, _) in enumerate(loop) if kind == BARRIER]
+    assert [f"number {n}, position {place}" for n, place in enumerate(places, 1)] == [row[0] for row in without_barriers(3).rows[1:]]
+
+
 @EACH
 def test_an_event_in_the_loop_lies_where_the_ptx_has_it(setting):
     order = {(first, last): kind for kind, first, last in groups(written(setting))}
@@ -102,6 +114,7 @@ def test_the_words_ask_first_and_answer_last(page):
     for setting in POSITIONS:
         *said, described, answer = evaluate(page, SAYS, [states(), {"stages": setting.stages, "target": setting.arch}])
         assert said[0].endswith("Predict, then play.")
+        assert said[1].endswith("Predict, then play.")
         assert answer == buffers_of(setting)
         size = written(setting).facts["shared"]
         assert said[-1].endswith(f"{answer} buffer{'s' * (answer > 1)} in shared memory. The block has {size:,} bytes of it.")

@@ -76,7 +76,10 @@ def test_without_expected_bytes_a_product_reads_what_has_not_come(mine):
 
 
 def test_a_release_that_is_too_early_gives_the_right_result_and_is_found_all_the_same(mine):
-    broken = roles.with_mistake(mine, "released too early")
+    early = re.search(r'early = """(.*?)"""', CELLS["too-early"], re.S)[1]
+    assert roles.check_roles(roles.with_consumer(mine, early)).right
+    *begin, wait, release, end = early.strip().split("\n")
+    broken = roles.with_consumer(mine, "\n".join([*begin, release, wait, end]))
     report = roles.check_roles(broken)
     found, = report.findings
     assert found.line == line_of(broken, "multiply(c, ")
@@ -89,6 +92,22 @@ def test_a_release_that_is_too_early_gives_the_right_result_and_is_found_all_the
 @pytest.mark.parametrize(("right", "wrong"), [("(full(stage), parity)", "(full(stage), 0)"), ("parity ^ 1", "1")])
 def test_a_parity_that_is_always_the_first_rounds_passes_the_first_two_inputs(mine, right, wrong):
     assert [case.passed for case in roles.check_roles(mine.replace(right, wrong)).inputs] == [True, True, False, None]
+
+
+def test_a_repaired_loop_that_no_longer_releases_late_is_refused(mine):
+    late = re.search(r'late = """(.*?)"""', CELLS["late"], re.S)[1]
+    at_once = late.replace("products_wait<1>", "products_wait<0>")
+    assert roles.check_roles(roles.with_consumer(mine, at_once)).right
+    for loop in (at_once, late.replace("products_wait<1>();", "products_wait<0>();   // products_wait<1>();"),
+                 at_once + "products_wait<1>();", at_once.replace("products_wait", "products_wait<1>(); products_wait")):
+        found, = roles.check_late(mine, loop).findings
+        assert (found.kind, "so no release is late" in found.message) == ("gate", True)
+
+
+def test_a_consumer_whose_threads_all_arrive_stops_at_the_third_input(mine):
+    report = roles.check_roles(mine.replace("if (thread == 0) barrier_arrive", "barrier_arrive"))
+    assert [case.passed for case in report.inputs] == [True, True, False, None]
+    assert "The first two inputs are right, and the third stops." in PROSE
 
 
 @pytest.mark.parametrize(("right", "wrong", "kind"), [
@@ -138,7 +157,8 @@ def test_instructions_per_product():
     assert (tma["producer"], round(tma["producer"] / tma["all"], 2)) == (3.625, 0.05)
     for words in ("49,152 bytes", "that takes 96 instructions", "falls from 476 warp instructions to 315, and to 72.5",
                   "so 128 of them are needed", "the 32 loads to registers are gone",
-                  "12 instructions became 0.625", "executes 3.6, which is 5 % of all"):
+                  "12 instructions became 0.625. A step is eight of these pieces of work, so 96 / 8 = 12 and 5 / 8 = 0.625",
+                  "executes 3.6, which is 5 % of all"):
         assert words in PROSE
 
 
@@ -185,10 +205,10 @@ def test_the_late_release_lacks_two_things_and_the_repaired_loop_stands_behind_a
     copied, used = report.findings
     assert (not report.right, "WAR hazard" in copied.message, "uses registers of the product" in used.message) == (True, True, True)
     repaired = re.search(r"```cuda\n(.*?)```", CELLS["late-told"], re.S)[1]
-    assert roles.check_roles(roles.with_consumer(mine, repaired)).right
+    assert roles.check_late(mine, repaired).right
     for needed in (" && step > 0", "products_wait<0>();"):
         assert repaired.count(needed) == 1
-        assert not roles.check_roles(roles.with_consumer(mine, repaired.replace(needed, ""))).right
+        assert not roles.check_late(mine, repaired.replace(needed, "")).right
     with pytest.raises(CourseError, match="0 loops begin"):
         roles.with_consumer("int x;", late)
 

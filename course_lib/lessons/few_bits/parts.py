@@ -3,13 +3,14 @@
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from course_lib import cp
+from course_lib import arch, cp
 from course_lib.data import readings
 from course_lib.model.number_formats import parts, round_to, round_to_eight
-from course_lib.plots import Table
-from course_lib.run import run
+from course_lib.plots import Table, style
+from course_lib.run import max_error
 
 THREADS = 256
 SIZES = {-6: "about 10⁻⁶", -3: "about 10⁻³", 0: "about 1", 3: "about 10³", 6: "about 10⁶"}      # powers of 10
@@ -32,16 +33,56 @@ def check_parts(text: str) -> str:
     return f"right: {len(x):,} numbers; what both parts leave is at most {left:.1e} of a number"
 
 
+def peaks() -> tuple[float, float]:
+    """Return the most TFLOP/s that FFMA gives on an H100 or H200, and a sixth of what tensor cores do in bfloat16."""
+    h100 = arch.device("H100 SXM")
+    return h100.peak_gflops / 1000, h100.peak_gflops_tensor("bf16") / 6000
+
+
 def beside_the_library() -> Table:
-    """Return speeds and largest errors of sgemm_parts and of cuBLAS's float32, recorded in turns, by N."""
+    """Return speeds, shares of the peak and largest errors of sgemm_parts and of cuBLAS's float32, recorded in turns, by N."""
     found = readings("warpgroups")
     rows = []
     for row in found.find(kernel="sgemm_parts"):
         work = 2e-12 * row["M"] * row["N"] * row["K"]
-        rows.append((f"{row['N']:,}", f"{work / row['library']:.0f}", f"{work / row['ours']:.0f}", f"{row['ratio']:.2f}",
-                     f"{row['library_error']:.1e}", f"{row['error']:.1e}"))
+        speeds = (f"{work / row[who]:.0f} ({work / row[who] / peak:.0%})" for who, peak in zip(("library", "ours"), peaks(), strict=True))
+        rows.append((f"{row['N']:,}", *speeds, f"{row['ratio']:.2f}", f"{row['library_error']:.1e}", f"{row['error']:.1e}"))
     heads = ("N", "cuBLAS, TFLOP/s", "sgemm_parts, TFLOP/s", "times as fast", "error of cuBLAS", "error of sgemm_parts")
-    return Table(heads, rows, f"float32, largest error / Σ |a| |b|, {found.label}; median of turns")
+    return Table(heads, rows, f"float32, largest error / Σ |a| |b|, {found.label}; median of turns. In brackets: of the peak at 1980 MHz, "
+                 f"{peaks()[0]:.0f} TFLOP/s by FFMA, and {peaks()[1]:.0f}, a sixth of bfloat16's")
+
+
+@style.styled
+def draw_beside_the_library() -> Axes:
+    """Draw speed, and beside it the largest error, of cuBLAS and of sgemm_parts for each recorded N.
+
+    Returns
+    -------
+    Axes
+        That of the speeds; the errors have the figure's second.
+    """
+    left, rows = style.axes(width=10.5, height=3.6), readings("warpgroups").find(kernel="sgemm_parts")
+    halves = style.figure_of(left).add_gridspec(1, 2)
+    left.set_subplotspec(halves[0])
+    right = style.figure_of(left).add_subplot(halves[1])
+    at = np.arange(len(rows))
+    for i, (name, who, error) in enumerate((("cuBLAS", "library", "library_error"), ("sgemm_parts", "ours", "error"))):
+        look: dict[str, Any] = {"color": style.CYCLE[i], "hatch": "//" if i else "", "edgecolor": style.INK, "label": name}
+        left.bar(at + 0.4 * i - 0.2, [2e-12 * row["N"] ** 3 / row[who] for row in rows], 0.4, **look)
+        right.bar(at + 0.4 * i - 0.2, [row[error] * 1e7 for row in rows], 0.4, **look)
+    for axes, title in ((left, "speed, TFLOP/s: more is better"), (right, "largest error, 10⁻⁷ of Σ |a| |b|: less is better")):
+        axes.set_xticks(at, [f"{row['N']:,}" for row in rows])
+        axes.set(xlabel="N", title=title)
+        axes.grid(axis="y")
+    left.margins(y=0.3)
+    left.legend(loc="upper left")
+    return left
+
+
+def describe_beside_the_library() -> str:
+    """Return what `draw_beside_the_library` shows, in words."""
+    return "; ".join(f"N = {N}: cuBLAS {theirs} TFLOP/s and error {error}, sgemm_parts {ours} TFLOP/s and error {own}"
+                     for N, theirs, ours, _, error, own in beside_the_library().rows)
 
 
 def odd_numbers() -> Table:
@@ -51,66 +92,26 @@ def odd_numbers() -> Table:
         x = np.float32(value)
         kept = [round_to(x, "tf32"), round_to(x, "bf16"), round_to_eight(x, "e4m3"), round_to_eight(x, "e5m2")]
         rows.append((label, *(f"{number:,.0f}" if 1 <= number < 1e6 else f"{number:.4g}" for number in map(float, kept))))
-    return Table(("x", "TF32", "bfloat16", "E4M3", "E5M2"), rows, "The nearest number of each format; FP8 as cvt.rn.satfinite rounds")
+    return Table(("x", "TF32", "bfloat16", "E4M3", "E5M2"), rows, "The nearest number of each format")
 
 
 def rows_in_e4m3() -> Table:
     """Return what becomes of a row of 64 random numbers of some size in E4M3, and of its product, without a scale and with one."""
-    A, B = odd_products()["nothing"]
+    rng = np.random.default_rng(20)
+    A, B = rng.standard_normal((32, 64), np.float32), rng.standard_normal((64, 32), np.float32)
     found = []
     for power, label in SIZES.items():
         row = (A[:1] * 10.0**power).astype(np.float32)
         kept = np.abs(round_to_eight(row, "e4m3"))
         found.append((label, int(np.sum(kept == 0)), int(np.sum(kept == 448)),
-                      *(judged(in_e4m3(row, B, scaled), row, B) for scaled in (False, True))))
+                      *(f"{max_error(in_e4m3(row, B, scaled), row, B):.1e}" for scaled in (False, True))))
     return Table(("numbers of the row", "became 0", "became ±448", "error of the product", "error with scales"), found,
                  "64 numbers of a row of A in E4M3, and the largest error / Σ |a| |b| of its product with B; sums exact")
 
 
-KERNELS = ("sgemm_naive", "sgemm_mma", "sgemm_bf16", "sgemm_split")
-TILE: dict[str, Any] = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
-
-
-def odd_products() -> dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """Return A (32, 64) and B (64, 32) by what is odd about them."""
-    rng = np.random.default_rng(20)
-    A, B = rng.standard_normal((32, 64), np.float32), rng.standard_normal((64, 32), np.float32)
-    infinite = A.copy()
-    infinite[3, 5] = np.inf
-    sizes = 10.0 ** np.linspace(-6, 6, 32)[:, None]
-    return {"nothing": (A, B), "rows of A from 10⁻⁶ to 10⁶": ((A * sizes).astype(np.float32), B), "one Inf in A": (infinite, B),
-            "A about 10⁻⁴⁰, B about 10³⁷": ((A * 1e-40).astype(np.float32), (B * 1e37).astype(np.float32))}
-
-
 def in_e4m3(A: NDArray[np.float32], B: NDArray[np.float32], scaled: bool = False) -> NDArray[np.float64]:
     """Return the product of A and B in E4M3 with exact sums; `scaled` divides each row of A and column of B by a scale of its own first."""
-    with np.errstate(invalid="ignore"):
-        rows = np.max(np.abs(A), axis=1, keepdims=True).astype(np.float64) / 448 if scaled else np.ones((len(A), 1))
-        cols = np.max(np.abs(B), axis=0, keepdims=True).astype(np.float64) / 448 if scaled else np.ones((1, B.shape[1]))
-        a, b = (round_to_eight((x / scale).astype(np.float32), "e4m3").astype(np.float64) for x, scale in ((A, rows), (B, cols)))
-        return a @ b * rows * cols
-
-
-def judged(C: NDArray[np.floating], A: NDArray[np.float32], B: NDArray[np.float32]) -> str:
-    """Return the largest error of C relative to the sum of |a| |b|; where A has an infinity, what stands in its row of C instead.
-
-    >>> A, B = np.float32([[1, 2]]), np.float32([[3], [4]])
-    >>> judged(np.float32([[12]]), A, B), judged(np.float32([[np.nan]]), np.float32([[1, np.inf]]), B)
-    ('9.1e-02', 'NaN')
-    """
-    a, b = A.astype(np.float64), B.astype(np.float64)
-    rows = ~np.isfinite(a).all(axis=1)
-    if not rows.any():
-        return f"{float(np.max(np.abs(C - a @ b) / (np.abs(a) @ np.abs(b)))):.1e}"
-    found = C[rows]
-    return "NaN" if np.isnan(found).all() else "Inf" if np.isinf(found).all() else "finite" if np.isfinite(found).all() else "mixed"
-
-
-def odd_matrices() -> Table:
-    """Return the error of each kernel, and of E4M3, for the products of `odd_products`."""
-    rows = []
-    for what, (A, B) in odd_products().items():
-        found = [run(name, A, B, backend="sim", **(TILE if name != KERNELS[0] else {})).C for name in KERNELS]
-        rows.append((what, *(judged(C, A, B) for C in (*found, in_e4m3(A, B), in_e4m3(A, B, scaled=True)))))
-    return Table(("what is odd", "float32", "TF32", "bfloat16", "three parts", "E4M3", "E4M3, rows and columns scaled"), rows,
-                 "Largest error / Σ |a| |b|, or the row of C that the Inf is in; kernels simulated, E4M3 rounded with exact sums")
+    rows = np.max(np.abs(A), axis=1, keepdims=True).astype(np.float64) / 448 if scaled else np.ones((len(A), 1))
+    cols = np.max(np.abs(B), axis=0, keepdims=True).astype(np.float64) / 448 if scaled else np.ones((1, B.shape[1]))
+    a, b = (round_to_eight((x / scale).astype(np.float32), "e4m3").astype(np.float64) for x, scale in ((A, rows), (B, cols)))
+    return a @ b * rows * cols

@@ -1,6 +1,7 @@
 """Where the errors of a product come from: its numbers or its sums, and in which order and how long a tensor core adds."""
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,41 +43,40 @@ def errors(C: NDArray[np.floating], A: NDArray[Any], B: NDArray[Any]) -> NDArray
     return (np.asarray(C, np.float64) - reference(A, B)) / magnitude(A, B)
 
 
+@dataclass(frozen=True)
+class Summed:
+    """What sums make of rounded numbers: the largest error, and how many elements of C are too low, exact and too high."""
+
+    error: float
+    sides: tuple[int, ...]
+
+
+SIGNS = {"both signs": 0, "positive": 1, "negative": -1}           # of all terms
+
+
 @functools.cache
-def numbers_and_sums(K: int) -> tuple[float, float, float]:
-    """Return the largest error in bfloat16 by rounding A and B alone, and of rounded A and B by sums: of tensor cores, and of float32."""
-    A, B = numbers(K)
+def sources(K: int, terms: str = "both signs") -> tuple[float, Summed, Summed]:
+    """Return the largest error in bfloat16 by rounding A and B alone, then what sums of tensor cores add, and sums in float32."""
+    A, B = numbers(K, positive=bool(SIGNS[terms]))
+    A = -A if SIGNS[terms] < 0 else A
     a, b = to_bf16(A), to_bf16(B)
     x, y = from_bf16(a), from_bf16(b)
-    summed = run("sbgemm_mma", a, b, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C
-    tensor, plain = (float(np.abs(errors(C, a, b)).max()) for C in summed)
+    found = (errors(C, a, b) for C in (run("sbgemm_mma", a, b, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C))
+    tensor, plain = (Summed(float(np.abs(e).max()), tuple(int(np.sum(np.sign(e) == side)) for side in (-1, 0, 1))) for e in found)
     return float(np.abs(errors(reference(a, b), A, B)).max()), tensor, plain
 
 
-def inputs_or_sums() -> Table:
-    """Return how large each of the two sources of errors is by itself, over K."""
-    rows = [(K, *(f"{error:.1e}" for error in numbers_and_sums(K))) for K in DEPTHS]
-    return Table(("K", "A and B rounded, sums exact", "sums by tensor cores, numbers exact", "sums in float32, numbers exact"), rows,
-                 "Largest error / Σ |a| |b|, bfloat16, random numbers of both signs; sbgemm_mma and sgemm_naive, simulated")
-
-
-@functools.cache
-def sides(K: int, sign: int = 1) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return how many elements of C are too low, exact and too high: summed by tensor cores, and in float32; all terms have one sign."""
-    A, B = (to_bf16(sign * x if first else x) for first, x in zip((True, False), numbers(K, positive=True), strict=True))
-    x, y = from_bf16(A), from_bf16(B)
-    found = run("sbgemm_mma", A, B, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C
-    tensor, plain = (tuple(int(np.sum(np.sign(errors(C, A, B)) == side)) for side in (-1, 0, 1)) for C in found)
-    return tensor, plain
-
-
-def cut_or_rounded() -> Table:
-    """Return on which side of the exact value the elements of C lie, where all terms are positive, and where all are negative."""
-    rows = [(f"{'positive' if sign > 0 else 'negative'}, K = {K:,}", *(n for found in sides(K, sign) for n in found))
-            for sign in (1, -1) for K in DEPTHS[1:]]
-    heads = [f"{sums}: {side}" for sums in ("tensor cores", "float32") for side in ("too low", "exact", "too high")]
-    return Table(("terms", *heads), rows,
-                 f"Of {SIDE * SIDE:,} elements of C; A and B stored in bfloat16, so that only sums can err; simulated")
+def where_errors_come_from() -> Table:
+    """Return how large each source of errors is by itself, and on which side of the exact value the elements of C lie."""
+    rows = []
+    for terms, K in (*(("both signs", K) for K in DEPTHS), ("positive", DEPTHS[-1]), ("negative", DEPTHS[-1])):
+        rounded, *summed = sources(K, terms)
+        rows.append((f"{terms}, K = {K:,}", f"{rounded:.1e}", *(f"{e:.1e}" for e in (s.error for s in summed)),
+                     *(" / ".join(map(str, s.sides)) for s in summed)))
+    heads = ("terms", "A and B rounded, sums exact", "sums by tensor cores, numbers exact", "sums in float32, numbers exact",
+             "tensor cores: too low / exact / too high", "float32: too low / exact / too high")
+    return Table(heads, rows, f"Largest error / Σ |a| |b| in bfloat16, and on which side the sums put the {SIDE * SIDE:,} elements of C; "
+                 "sbgemm_mma and sgemm_naive, simulated")
 
 
 def changed(*changes: tuple[str, str]) -> UserKernel:

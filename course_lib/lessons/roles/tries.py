@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,8 @@ BM, BN, BK, THREADS = 64, 128, 64, 160
 STAGES, MOST_STAGES = 3, 9
 MAX_STEPS = 300_000                 # instructions of a warp
 LOOP = r"for\s*\(int step = 0;[^{]*\{"       # of the producer, and then of the consumer
-RELEASE = r"(?P<release>(?:if\s*\(\s*thread\s*==\s*0\s*\)\s*)?barrier_arrive\s*\(\s*empty\(stage\)\s*\);)"
 MISTAKES = {
     "the plain parity": (r"(barrier_wait\s*\(\s*empty\(stage\)\s*,)[^;]*\);", r"\1 parity);"),
-    "released too early": (rf"(?P<wait>products_wait<\s*0\s*>\(\);)(?P<between>[^;]*?){RELEASE}", r"\g<release>\g<between>\g<wait>"),
     "nothing expected": (r"barrier_expect\s*\(\s*full\(stage\)\s*,[^;]*\);", "barrier_arrive(full(stage));"),
 }
 
@@ -119,6 +117,19 @@ def with_mistake(kernel: str, which: str) -> str:
     return changed
 
 
+def check_late(kernel: str, loop: str) -> CheckReport:
+    """Check a kernel with another loop for its consumer, which must release each stage one step late: with products_wait<1> in the loop."""
+    changed = with_consumer(kernel, loop)
+    report = check_roles(changed)
+    start = list(re.finditer(LOOP, loop))[:1]
+    body = re.sub(r"//[^\n]*", "", loop[start[0].end():_closed(loop, start[0].end())]) if start else ""
+    if re.findall(r"products_wait<\s*(\d+)", body) == ["1"]:
+        return report
+    missing = Finding("gate", "the loop over the steps does not wait with products_wait<1>() alone, so no release is late. Keep this wait "
+                      "in the loop: which stage may be released behind it, and what is still to be waited for when the loop has ended?")
+    return replace(report, findings=(*report.findings, missing))
+
+
 def with_consumer(kernel: str, loop: str) -> str:
     """Return a kernel's text with another loop over the steps for its consumer.
 
@@ -128,8 +139,13 @@ def with_consumer(kernel: str, loop: str) -> str:
     loops = list(re.finditer(LOOP, kernel[:]))         # a kernel that is not written yet says so
     if len(loops) != 2:
         raise CourseError(f"{len(loops)} loops begin with for (int step = 0; in your kernel: the consumer's must be the second of two")
-    depth, end = 1, loops[1].end()
-    while depth and end < len(kernel):
-        depth += {"{": 1, "}": -1}.get(kernel[end], 0)
-        end += 1
-    return kernel[:loops[1].start()] + loop.strip() + kernel[end:]
+    return kernel[:loops[1].start()] + loop.strip() + kernel[_closed(kernel, loops[1].end()):]
+
+
+def _closed(text: str, at: int) -> int:
+    """Return where the braces end that were opened just before `at`."""
+    depth = 1
+    while depth and at < len(text):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        at += 1
+    return at

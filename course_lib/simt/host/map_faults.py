@@ -40,8 +40,8 @@ def words(why: MapMisuse, value: int, ins: Instruction) -> str:
         MapMisuse.OTHER_RANK: f"is for {tensor_copies.coordinates(ins)} dimensions, and its tensor map has {value}",
         MapMisuse.OTHER_NUMBERS: "has a map of tf32 or of numbers that flush subnormals, and what the copy changes in them is not known to "
                                  "the simulator",
-        MapMisuse.LOOSE_COLUMN: f"has a box that begins {signed(value)} bytes from the beginning of its rows, which is no multiple of 16: a "
-                                "GPU ends the kernel with an illegal instruction. Let the first coordinate be a multiple of 16 bytes",
+        MapMisuse.LOOSE_COLUMN: f"has a box that begins {signed(value)} bytes from the beginning of its rows, which is no multiple of 16: "
+                                "a GPU ends the kernel with an illegal instruction. Let the first coordinate be a multiple of 16 bytes",
         MapMisuse.BEHIND_START: f"begins at the coordinate {signed(value)}: a load may begin outside of the tensor, a store may not, and a "
                                 "GPU ends the kernel with an illegal instruction. Let each coordinate of a store be 0 or more",
         MapMisuse.NO_REDUCTION: f"reduces with .{next((p for p in ins.opcode if p in CHANGES), '')}, which there is not for the elements "
