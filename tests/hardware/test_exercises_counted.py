@@ -16,7 +16,7 @@ ROWS = {(row["exercise"], row["part"]): row for row in RECORD["rows"]}
 WORKED = {(spec.exercise, spec.part): (spec, text) for spec, text in exercises.worked()}
 
 
-NOT_YET = {("20_few_bits", "main")}         # their notes do not say that the counters are the hardware's
+NOT_YET = {("20_few_bits", "main"), ("21_compiler", "main")}         # their notes do not say that the counters are the hardware's
 
 
 def test_every_kernel_was_recorded_as_it_is():
