@@ -29,7 +29,8 @@ def test_copies_count_as_stores_do():
 
 
 @pytest.mark.parametrize(("answer", "says"), [
-    ((128, 128), "each of them loads"), ((128, 512), "not all of both tiles"), ((32, 256), "counts numbers"), ((4096 * 4, 256), "at what is stored"),
-    ((512, 256), "wavefronts as bytes"), ((128, 7), "at what is loaded"), (384, "Return two numbers")])
+    ((128, 128), "each of them loads"), ((128, 512), "not all of both tiles"), ((32, 256), "counts numbers"),
+    ((4096 * 4, 256), "at what is stored"), ((512, 256), "wavefronts as bytes"), ((128, 7), "at what is loaded"),
+    (384, "Return two numbers")])
 def test_mistakes_of_part_1_are_named(answer, says):
     assert says in PARTS[0].guess((64, 64, 32, 4, 2, 2), answer)

@@ -7,7 +7,7 @@ kernel has 128 of conflicts besides, 512 in all. As bfloat16 it is half of 384, 
 The starter stores floats, as Triton does, in rows that are not padded. A step has 64 loads of A with 8 wavefronts each, as 8 rows meet in the
 same banks, and 128 loads of B with 4: 128 + 512 + 512 = 1152.
 
-Without shared memory each warp would load its halves of both tiles from global memory, 1024 sectors for each step. So sectors may be at most
+Without shared memory each warp would load its halves of both tiles from global memory, at least 1024 sectors for each step. So sectors may be at most
 the 512 that Triton's kernel loads, which is each element once.
 """
 
