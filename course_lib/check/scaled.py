@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from course_lib.check.case import Case
 from course_lib.check.case import all_cases as all_products
 from course_lib.check.operation import Again, Mistakes, Tile
-from course_lib.check.sgemm import ProductTrial, WrongProduct, _stray, _view
+from course_lib.check.product_trial import ProductTrial, viewed
+from course_lib.check.sgemm import WrongProduct, _stray
 from course_lib.run import accuracy
 from course_lib.run.types import Argument
 
@@ -76,8 +77,8 @@ class ScaledTrial(ProductTrial):
         """Return a flat buffer as the matrix `name` that it stores; of A and B, the whole numbers."""
         case = self.case
         if name == "C":
-            return _view(buffer, case.M, case.N, case.pad)
-        matrix = _view(buffer, case.M if name == "A" else case.N, case.K, self.apart - case.K)
+            return viewed(buffer, case.M, case.N, case.pad)
+        matrix = viewed(buffer, case.M if name == "A" else case.N, case.K, self.apart - case.K)
         return matrix if name == "A" else matrix.T
 
     def block_products(self) -> NDArray[np.float64]:
@@ -110,7 +111,7 @@ class Scaled:
             numbers, scales = stored(rows)
             width = numbers.shape[1]
             buffer = np.full((height - 1) * (width + BLOCK * case.pad) + width, BETWEEN, np.int8)
-            _view(buffer, height, width, BLOCK * case.pad)[...] = numbers
+            viewed(buffer, height, width, BLOCK * case.pad)[...] = numbers
             for array in (buffer, scales):
                 array.flags.writeable = False      # a kernel that writes there is stopped
             exact.append(rows)

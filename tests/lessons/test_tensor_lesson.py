@@ -204,9 +204,7 @@ def test_the_scoreboard():
     assert rows["sgemm_mma", "TF32"] == ("2", "H200", "100.0", "317", "32%")
     assert rows["sgemm_bf16", "bfloat16"] == ("2", "H200", "149.1", "635", "23%")
     assert [(row[0], row[3]) for row in tensor_cores.scoreboard().rows if row[-1].endswith("%") and int(row[-1][:-1]) > 100] == [
-        ("cuBLAS", "H100"), ("sbgemm_tma, lesson 18", "H100")]
-    assert "as many multiprocessors and the same highest clock" in CELLS["scores-told"]
-    assert len({(device(name).sms, device(name).clock_mhz) for name in ("H200", "H100 SXM")}) == 1
+        ("cuBLAS", "H200"), ("sbgemm_tma, lesson 18", "H200")]
     assert f"`sgemm_mma` reaches {times.speed('sgemm_mma') / 364:.0%} of the library".replace("%", " %") in CELLS["scores-told"]
     assert all(0.18 < times.speed("sgemm_bf16") / tflops < 0.23 for tflops in (673, 800)), "about a fifth"
 
