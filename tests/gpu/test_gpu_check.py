@@ -193,12 +193,14 @@ def test_what_compute_sanitizer_says_decides(words, clean, tmp_path, monkeypatch
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(gpu, "probe", lambda: gpu.GpuStatus(True, "", "a GPU", (9, 0), "sm_90", "13", "1", 1))
+    kernels = len(winners.KERNELS) + len(winners.WARPGROUPS)
     if clean:
-        assert winners.section_sanitizer({}, tmp_path).startswith(f"{4 * len(winners.KERNELS)} runs of {len(winners.KERNELS)} kernels")
+        assert winners.section_sanitizer({}, tmp_path).startswith(f"{4 * kernels} runs of {kernels} kernels")
     else:
-        with pytest.raises(RuntimeError, match=f"^{len(winners.KERNELS)} of {4 * len(winners.KERNELS)} runs were not clean"):
+        with pytest.raises(RuntimeError, match=f"^{kernels} of {4 * kernels} runs were not clean"):
             winners.section_sanitizer({}, tmp_path)
 
 
 def test_each_winner_is_watched_with_two_tiles():
-    assert {name: len(wanted) for name, wanted in winners.sanitized()} == dict.fromkeys(winners.KERNELS, 2)
+    wanted = dict.fromkeys(winners.KERNELS, 2) | dict.fromkeys(winners.WARPGROUPS, 1)
+    assert {name: len(cases) for name, cases in winners.sanitized()} == wanted
