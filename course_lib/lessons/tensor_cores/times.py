@@ -52,10 +52,10 @@ def scoreboard() -> Table:
             most, found = alone(KINDS[name]), of_a_product(name)
             own = f"{found['loaded'] + found['stored']:g}", f"{most:.0f}", f"{speed(name) / most:.0%}"
         rows.append((name, numbers, own[0], "H200", f"{speed(name):.1f}", *own[1:]))
-    turns = library()
+    turns, card = library(), data.readings("warpgroups").device.split()[1]
     for name, seconds in (("cuBLAS", turns["library"]), ("sbgemm_tma, lesson 18", turns["ours"])):
         reached = 2e-12 * SIZE**3 / seconds
-        rows.append((name, "bfloat16", "–", "H100", f"{reached:.1f}", f"{alone('bf16'):.0f}", f"{reached / alone('bf16'):.0%}"))
+        rows.append((name, "bfloat16", "–", card, f"{reached:.1f}", f"{alone('bf16'):.0f}", f"{reached / alone('bf16'):.0%}"))
     return Table(("kernel", "multiplies", "wavefronts per product", "GPU", "TFLOP/s", "mma.sync alone", "share"), rows,
                  f"N = {SIZE:,}; {data.load('tensor').label}, and {data.readings('warpgroups').label}; "
                  f"mma.sync alone: {data.readings('mma').label}, in a loop without memory")
