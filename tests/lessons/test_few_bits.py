@@ -76,7 +76,7 @@ def test_the_prediction(mine):
     assert np.array_equal(run("sgemm_bf16", A, B).C, run("sgemm_bf16", a[0], b[0]).C)
     assert bf16 / max_error(C, A, B) > bound(7, 1) / bound(7, 2) == pytest.approx(256, abs=1)
     says("2⁻¹⁷ + 2⁻¹⁷ + 2⁻¹⁶ = 2⁻¹⁵. With one part it was 2⁻⁸ + 2⁻⁸ = 2⁻⁷. So the bound becomes 256 times smaller. "
-         "The error of these numbers shrinks even more; why by 627")
+         "The error shrinks even more; why by 627")
 
 
 def test_the_example_of_the_yardstick():

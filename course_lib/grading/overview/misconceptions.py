@@ -96,7 +96,8 @@ IDEAS = {
                   "17_stages", "Idea: order early, wait late"),
     "18_roles": ("What was begun in order is done in order, so that nobody has to be told.", "18_roles", "Idea: barriers that count"),
     "19_busy": ("As many blocks as multiprocessors keep all of them busy.", "19_busy", "Idea: share out steps instead of tiles"),
-    "20_few_bits": ("A scale has to be applied wherever one of its numbers is multiplied.", "20_few_bits", "Optional: FP8, and numbers that do not fit"),
+    "20_few_bits": ("A scale has to be applied wherever one of its numbers is multiplied.", "20_few_bits",
+                    "Optional: FP8, and numbers that do not fit"),
     "21_compiler": ("What a compiler writes leaves nothing to save.", "21_compiler", "Scoreboard: beside a kernel of ours"),
 }
 OF_EXERCISE = {"gate": "right, but the counter is too high", "bound": "the counter is low, but not by the idea",
