@@ -24,6 +24,7 @@ def small(row, n=8192):
     return np.array_equal(out, offset + row["VEC"] * stride * (j // row["VEC"]) + j % row["VEC"]), report.counters
 
 
+@pytest.mark.slow
 def test_every_copy_of_the_plan_is_right_and_no_row_comes_twice():
     rows = recorder.copies()
     assert len({tuple(sorted(row.items())) for row in rows}) == len(rows) == 32 + 24 + 14 + 4 + 10 + 4 + 5 + 9

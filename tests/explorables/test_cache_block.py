@@ -77,6 +77,7 @@ TOTALS = """(m, {states, positions}) => positions.map(([block, cache]) => {
         sums: ['rows', 'blocks'].map(side => scene.perStep[side].reduce((a, b) => a + b)) }; })"""
 
 
+@pytest.mark.slow
 def test_the_totals_are_those_of_the_real_programs(page):
     A, B, _ = inputs(N, N, N)
     positions = list(itertools.product(BLOCKS, CACHES))

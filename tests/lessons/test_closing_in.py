@@ -233,6 +233,7 @@ def test_the_opening_says_what_was_recorded():
     assert feeding.instructions_per_k("sgemm_vectorized") < feeding.instructions_per_k("sgemm_2d_tile")
 
 
+@pytest.mark.slow
 def test_wavefronts_are_not_said_to_be_the_cause_alone():
     first, vectorized, prefetched, fed = (feeding.cycles(name) for name in feeding.SCORED)
     assert [feeding.wavefronts_per_k(name) for name in feeding.SCORED[:3]] == [16, 20, 20]

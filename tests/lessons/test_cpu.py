@@ -75,6 +75,7 @@ STRIPS = PLAIN.replace("for (int j = 0; j < N;", "for (int j = j0; j < j0 + 16;"
     "// %%c blocked", "// %%c blocked\nfor (int j0 = 0; j0 < N; j0 += 16)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [PLAIN, STRIPS], ids=["ikj", "blocks of columns alone"])
 def test_right_loops_that_are_not_in_blocks_do_not_pass(text):
     verdict, often = cpu.check(text), cpu.count(text, 64).total / loops.count_blocks(16, 64).total
@@ -85,6 +86,7 @@ def test_right_loops_that_are_not_in_blocks_do_not_pass(text):
     said("loops that are right, but not in blocks, do not pass")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("b", [8, 16])
 def test_blocks_of_either_size_pass(mine, b):
     assert cpu.check(mine.replace("const int b = 16", f"const int b = {b}")).passed
@@ -256,6 +258,7 @@ def test_longer_rows_give_the_blocks_their_time():
     said(f"on matrices of 1024 × 1024, {rounds} times each")
 
 
+@pytest.mark.slow
 def test_the_first_bars_have_the_lines_of_the_model_in_which_they_lie_anywhere():
     (_, plain, slow), (_, blocks, same) = crowding.found_at(crowding.ANYWHERE, 1024)
     said(f"For 1024 × 1024 matrices and 48 KiB, the first cache of the AMD EPYC, the same model says {plain / blocks:.2f} times fewer")

@@ -367,6 +367,7 @@ def test_at_48_both_orders_fetch_every_line_once_into_32_kib():
     assert 3 * 48 * 48 * 4 == 27 * 1024
 
 
+@pytest.mark.slow
 def test_what_is_measured_is_labelled_and_a_missing_compiler_is_said(mine, monkeypatch):
     monkeypatch.setattr(times, "SHOWN", (turns.Size.square(8), turns.Size(2, 3, 5, 7)))
     monkeypatch.setattr(times, "of_recording", lambda: pictures.Panel("recorded", {"ijk": (1.0, 1.0), "ikj": (0.1, 0.1)}))

@@ -84,6 +84,7 @@ def test_p_mode_of_the_h200_in_his_columns():
     assert "recorded on NVIDIA H200" in table.caption
 
 
+@pytest.mark.slow
 def test_a_bar_is_as_long_as_its_share_of_the_bandwidth():
     ax = matrix_vector.warp_bars({"one": {8: 40.0, 4: 10.0}, "two": {4: 100.0}}, 200, {"one": {8: 0.5}})
     assert widths(ax) == [1, 1, 0.05, 0.2, 0.5]

@@ -9,6 +9,7 @@ from course_lib.lessons.measuring.warp_clock import INDEPENDENT, WARPS, turn_fac
 from course_lib.run.clocked import Pipe, pipes, recorded_cycles
 
 
+@pytest.mark.slow
 def test_a_position_is_the_timeline_and_the_record():
     turns = who_issues("FMA, 2 registers", 32, 1)
     assert turns.timeline.warps == 8

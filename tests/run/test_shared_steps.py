@@ -104,6 +104,7 @@ def test_the_work_of_a_run_and_what_limits_it(name):
     assert limits.bound.terms.get("mma.sync", 0) == (mma_seconds(132 / 6 * 12 * 4 * 64 * 64 * 16, found.mma) if found.mma else 0)
 
 
+@pytest.mark.slow
 def test_copies_under_way_are_all_stages_but_one_of_the_resident_blocks():
     result = product("sgemm_stream_k", 128, 64, 128, blocks=2, **SINGLE | {"WIDE": 4})
     found = copies_under_way(result, latency_cycles=200)

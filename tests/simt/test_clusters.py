@@ -196,6 +196,7 @@ def test_atomics_reach_the_peer(how):
     assert not report.hazards
 
 
+@pytest.mark.slow
 def test_work_between_arrival_and_wait():
     source = HEAD + """extern "C" __global__ void __cluster_dims__(2) f(int* out) {
         __shared__ int box[32];

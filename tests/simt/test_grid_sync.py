@@ -62,6 +62,7 @@ def test_shared_memory_belongs_to_a_block_across_the_barrier():
     assert out.tolist() == [100 * b + 63 - t + total + 4_000_000 for b in range(4) for t in range(64)]
 
 
+@pytest.mark.slow
 def test_a_grid_that_does_not_fit_is_refused():
     source = HEAD + 'extern "C" __global__ void __launch_bounds__(1024) f(int* out) { cg::this_grid().sync(); out[blockIdx.x] = 1; }'
     error = fault(simt.LaunchError, source, [np.zeros(300, INT)], grid=265, block=1024)
@@ -94,6 +95,7 @@ def test_a_block_that_does_not_come_is_a_deadlock():
     assert "every block" in str(error)
 
 
+@pytest.mark.slow
 def test_a_fault_names_its_block():
     source = HEAD + """extern "C" __global__ void f(int* out) {
         cg::this_grid().sync();

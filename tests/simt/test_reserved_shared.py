@@ -10,7 +10,7 @@ WAYS = [{}, {"racecheck": True}, {"warp_order": "interleaved"}, {"warp_order": "
 GROUPS = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\nnamespace cg = cooperative_groups;\n"
 
 
-@pytest.mark.sampled(test=2, slow=6)
+@pytest.mark.sampled(test=1, slow=6)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("size", [64, 128])
 def test_tiles_of_several_warps(size, how):
