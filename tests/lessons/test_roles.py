@@ -162,6 +162,7 @@ def test_instructions_per_product():
         assert words in PROSE
 
 
+@pytest.mark.slow
 def test_the_tables_have_these_numbers():
     assert [row[-1] for row in roles.costs().rows] == ["476", "315", "72.5"]
     assert [row[-1] for row in roles.by_role().rows] == ["5%", "95%"]
@@ -199,6 +200,7 @@ def test_the_scoreboard_has_its_shares_and_counts():
     assert (before["STAGES"], after["STAGES"], after["GROUP"]) == (3, 4, 4)
 
 
+@pytest.mark.slow
 def test_the_late_release_lacks_two_things_and_the_repaired_loop_stands_behind_a_click(mine):
     late = re.search(r'late = """(.*?)"""', CELLS["late"], re.S)[1]
     report = roles.check_roles(roles.with_consumer(mine, late))

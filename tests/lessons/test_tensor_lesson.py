@@ -138,6 +138,7 @@ def test_the_changed_kernels_are_right_and_only_one_has_conflicts(name):
     assert all(old in get("sbgemm_mma").source for old in changes)
 
 
+@pytest.mark.slow
 def test_what_the_sliders_show():
     tile = {"BM": 128, "BN": 128, "BK": 64}
     found = {(WM, WN): evaluate("sbgemm_mma", 128, tile | {"WM": WM, "WN": WN}) for WM in (32, 64) for WN in (32, 64)}
@@ -152,6 +153,7 @@ def test_what_the_sliders_show():
     assert stored[0] > stored[1], "the block's tile decides it"
 
 
+@pytest.mark.slow
 def test_the_pictures_paddings():
     waves = {int(pad): len(load["waves"]) for pad, load in states()["at"].items()}
     assert waves == {0: 32, 8: 4, 16: 8, 24: 4}
@@ -174,6 +176,7 @@ def test_the_steps_that_waited():
     assert [get("sgemm_bf16").check()[name] for name in ("BM", "BN", "BK")] == [128, 128, 32]
 
 
+@pytest.mark.slow
 def test_how_the_next_tiles_come():
     one, same, own = counts.next_tiles().rows
     assert [row[1:3] for row in (one, same, own)] == [(2, 1), (1, 2), (1, 2)]
