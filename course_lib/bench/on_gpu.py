@@ -16,7 +16,7 @@ from course_lib.kernels.kernel import ceil_div
 from course_lib.model.number_formats import BITS, from_e4m3, round_to, scaled_parts, to_e4m3
 from course_lib.run.accuracy import Mismatch, mismatch, tolerance
 from course_lib.run.copies import needed
-from course_lib.run.inputs import PAIRS, aligned_rows, factor_map
+from course_lib.run.inputs import PAIRS, WHOLE_ROWS, factor_map
 from course_lib.run.product import OUTPUT_WITH_MAPS
 from course_lib.run.types import Array
 from course_lib.toolchain.compiled import Compiled
@@ -136,7 +136,7 @@ def _product(task: Task, kernel: Kernel) -> Prepared:
     if kernel.stored == "bf16x3":
         parts, shifts = zip(*(scaled_parts(gpu.to_host(x), axis) for x, axis in ((A, 1), (B, 0))), strict=True)
         more = [*map(gpu.to_device, shifts), A, lda, B, ldb]
-        A, B = (gpu.to_device(aligned_rows(x)) for x in parts)
+        A, B = (_aligned(x, WHOLE_ROWS) for x in parts)
     elif kernel.stored:
         A, B = (_as_stored(x, kernel) for x in (A, B))
     real = np.dtype(task.dtype).type
@@ -156,9 +156,13 @@ def _product(task: Task, kernel: Kernel) -> Prepared:
 def _as_stored(values: Array, kernel: Kernel) -> Array:
     """Return a matrix on the GPU in the format in which a kernel wants it; rows begin at multiples of 16 bytes where a tensor map asks."""
     bits = BITS[kernel.stored]
-    found = bits.make(gpu.to_host(values))
-    more = -found.shape[-1] % bits.whole_rows if kernel.boxes else 0
-    return gpu.to_device(np.pad(found, [(0, 0)] * (found.ndim - 1) + [(0, more)]))[..., :values.shape[1]]
+    return _aligned(bits.make(gpu.to_host(values)), bits.whole_rows if kernel.boxes else 1)
+
+
+def _aligned(bits: Array, multiple: int) -> Array:
+    """Return an array on the GPU, each row of which begins a multiple of so many elements behind the one before."""
+    cols = bits.shape[-1]
+    return gpu.to_device(np.pad(bits, [(0, 0)] * (bits.ndim - 1) + [(0, -cols % multiple)]))[..., :cols]
 
 
 def _moved(task: Task, kernel: Kernel) -> Prepared:

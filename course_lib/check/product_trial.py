@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.check.case import Case
-from course_lib.run.inputs import PAIRS, WHOLE_ROWS, Boxes, matrix
+from course_lib.run.inputs import PAIRS, WHOLE_ROWS, Boxes, matrix, split_factors
 from course_lib.run.types import Argument
 
 
@@ -14,7 +14,7 @@ from course_lib.run.types import Argument
 class ProductTrial:
     """One launch's matrices: flat, with NaN between padded rows and, when beta is 0, in C.
 
-    The device sees them so, but for A and B where the kernel has tensor maps of them.
+    The device sees them so, but for A and B where the kernel has tensor maps of them; of their parts, it has both.
     """
 
     case: Case
@@ -28,13 +28,19 @@ class ProductTrial:
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """SGEMM's arguments in order; with boxes a tensor map, as `run` makes it, stands for a matrix and its leading dimension."""
+        """SGEMM's arguments in order; with boxes a tensor map, as `run` makes it, stands for a matrix and its leading dimension.
+
+        Where the maps are of parts, scales, A, lda, B and ldb come last.
+        """
         case, real = self.case, self.C.dtype.type
         sizes = (np.int32(case.M), np.int32(case.N), np.int32(case.K), real(case.alpha))
         lda, ldb, ldc = (np.int32(stored_as(*shape, name in self.transposed)[1] + gap(case, name, self.boxes))
                          for name, shape in shapes(case).items())
         if self.boxes is None:
             return (*sizes, self.A, lda, self.B, ldb, real(case.beta), self.C, ldc)
+        if self.stored == "bf16x3":
+            split, shifts = split_factors(self.view("A", self.A), self.view("B", self.B), self.boxes)
+            return (*sizes, *split, real(case.beta), self.C, ldc, *shifts, self.A, lda, self.B, ldb)
         factors = [matrix(name, self.view(name, X), self.stored, WHOLE_ROWS) for name, X in (("A", self.A), ("B", self.B))]
         for X in factors:
             X.buffer.flags.writeable = False             # a kernel that stores there is stopped

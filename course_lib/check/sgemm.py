@@ -8,7 +8,7 @@ from course_lib.check.case import Case
 from course_lib.check.formats import factors, nearly_right, too_few_bits
 from course_lib.check.operation import Again, Mistakes, Tile
 from course_lib.check.product_trial import ProductTrial, filled, gap, shapes, stored_as
-from course_lib.kernels.user import DGEMM, MAPPED, SIGNATURE
+from course_lib.kernels.user import DGEMM, MAPPED, PARTED, SIGNATURE
 from course_lib.model.number_formats import round_to
 from course_lib.run import accuracy
 from course_lib.run.inputs import Boxes
@@ -54,7 +54,7 @@ class Sgemm:
     def signature(self) -> str:
         """Return the kernel's parameters."""
         if self.boxes:
-            return ", ".join(MAPPED)
+            return ", ".join(PARTED if self.stored == "bf16x3" else MAPPED)
         return SIGNATURE if self.dtype == "float32" else ", ".join(DGEMM)
 
     def work(self, case: Case) -> int:

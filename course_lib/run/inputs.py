@@ -101,8 +101,7 @@ class Problem:
     def _with_parts(self, A, B, C):
         """Return the arguments of a kernel that multiplies parts, and has A and B for rows and columns that cannot be split."""
         assert self.boxes
-        (a, a_shifts), (b, b_shifts) = (scaled_parts(m.view(x), axis) for m, x, axis in ((self.A, A, 1), (self.B, B, 0)))
-        maps = (factor_map(aligned_rows(x), box) for x, box in zip((a, b), self.boxes, strict=True))
+        maps, (a_shifts, b_shifts) = split_factors(self.A.view(A), self.B.view(B), self.boxes)
         return (np.int32(self.M), np.int32(self.N), np.int32(self.K), self.alpha, *maps, self.beta, C, np.int32(self.C.ld),
                 a_shifts, b_shifts, A, np.int32(self.A.ld), B, np.int32(self.B.ld))
 
@@ -179,6 +178,12 @@ def by_columns(array: Array) -> Array:
     across, along = array.strides
     fits = (rows == 1 or across == array.itemsize) and (cols == 1 or along >= rows * array.itemsize) and (rows > 1 or cols > 1)
     return array if fits else array.copy(order="F")
+
+
+def split_factors(A: NDArray[np.float32], B: NDArray[np.float32], boxes: Boxes) -> tuple[list[TensorMap], list[NDArray[np.int32]]]:
+    """Return tensor maps of the three parts of A and B, and by which powers of two their rows, or columns, were scaled before."""
+    (a, a_shifts), (b, b_shifts) = scaled_parts(A, 1), scaled_parts(B, 0)
+    return [factor_map(aligned_rows(x), box) for x, box in zip((a, b), boxes, strict=True)], [a_shifts, b_shifts]
 
 
 def factor_map(array: Array, box: tuple[int, int]) -> TensorMap:

@@ -12,5 +12,5 @@ def test_errors_are_run_for_each_kind():
     assert "of its bound" in box.static_text()
     found = errors_by_depth(("sgemm_bf16",), KINDS[2], (8, 32))
     (label, text), = error_facts(found).items()
-    assert label == "sgemm_bf16, K = 32"
+    assert label == "bfloat16: sgemm_bf16, K = 32"
     assert text.endswith("% of its bound")

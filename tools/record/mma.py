@@ -1,7 +1,7 @@
 """Record the most that `mma.sync` does on a GPU.
 
-Writes mma.json into the output folder: a row for each instruction and each number of warps on a multiprocessor. `source`: the
-fingerprint of mma_rates.cu.
+Writes mma.json into the output folder: a row for each instruction and each number of warps on a multiprocessor. `mhz`: a multiprocessor's
+cycles per microsecond meanwhile. `source`: the fingerprint of mma_rates.cu.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from tools.options import out_option
 from tools.recordings import usable_gpu, write_recording
 
 SOURCE = Path(__file__).with_name("mma_rates.cu")
-ENTRY, SUMS, TURNS = "mma_rates", 8, 2048
+ENTRY, SUMS, TURNS = "mma_rates", 8, 2**18
 LAUNCHES = ((1, 128), (1, 256), (2, 256), (1, 512))       # blocks for each multiprocessor, threads of a block
 TILES = ((1.5, 0.5), (-1.25, 3.0))                        # what fills A and B: every sum is exact
 
@@ -54,10 +54,11 @@ def defines(one: Instruction, turns: int = TURNS) -> dict[str, int]:
 
 
 def measured(one: Instruction, arch: str, sms: int) -> list[dict[str, Any]]:
-    """Return the rows of one instruction: medians of launches of about a millisecond, 10^12 operations a second, whether sums are right."""
+    """Return the rows of one instruction: medians of launches of 7 to 30 ms, 10^12 operations a second, clock, whether sums are right."""
     from course_lib import gpu
     from course_lib.gpu.launch import prepare_function
     from course_lib.gpu.timing import Timing, time_call
+    from tools.record.together import clock_mhz
     compiled = toolchain.compile_cuda(SOURCE.read_text(encoding="utf-8"), name=SOURCE.name, arch=arch, defines=defines(one))
     function, rows = prepare_function(compiled, ENTRY, 0), []
 
@@ -67,12 +68,13 @@ def measured(one: Instruction, arch: str, sms: int) -> list[dict[str, Any]]:
         blocks, right = each * sms, True
         out = gpu.to_device(np.zeros(blocks * threads, np.float64 if one.kind.startswith("f64") else np.float32))
         for a, b in TILES:
-            time = timed((blocks, 1, 1), (threads, 1, 1), (one.operand(a), one.operand(b), out))
+            last = (blocks, 1, 1), (threads, 1, 1), (one.operand(a), one.operand(b), out)
+            time = timed(*last)
             right &= bool((out == one.sums(a, b, TURNS)).all())
         operations = 2 * np.prod(one.shape) * SUMS * TURNS * blocks * threads // 32
         rows.append({"kind": one.kind, "blocks": blocks, "threads": threads, "sums": SUMS, "turns": TURNS, "median_s": time.median_s,
                      "low_s": time.low_s, "high_s": time.high_s, "tflops": round(float(operations / time.median_s / 1e12), 2),
-                     "correct": right})
+                     "mhz": round(clock_mhz(lambda launch=last: function(*launch), time.median_s)), "correct": right})
     return rows
 
 
