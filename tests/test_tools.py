@@ -43,6 +43,7 @@ def test_every_command_has_one_line():
     assert [line for line in lines if not 10 < len(line) < 60] == []
 
 
+@pytest.mark.sampled(test=12)
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_command_says_what_it_does(words):
     shown = CliRunner().invoke(cli, [*words, "--help"])
@@ -50,6 +51,7 @@ def test_a_command_says_what_it_does(words):
     assert "Usage: " in shown.output
 
 
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize(("words", "sentence"), [
     (["new-exercise", "topic"], "cannot be an exercise"),
     (["lesson", "screenshot", "notebooks/04_tiling.ipynb"], "This needs Chromium"),

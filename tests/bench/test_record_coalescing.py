@@ -40,6 +40,7 @@ def test_wider_loads_and_more_loads_differ_in_requests_and_not_in_sectors():
     assert [c[sectors] for c in (one, wide, many, quads)] == [1024, 1024, 1024, 4096]
 
 
+@pytest.mark.sampled(test=5)
 @pytest.mark.parametrize("row", [row for row in recorder.products(32) if not row["padding"]],
                          ids=lambda row: f"{row['variant']}-{row['TILE']}")
 def test_every_product_of_the_plan_is_right(row):

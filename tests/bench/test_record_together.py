@@ -21,7 +21,7 @@ def test_no_case_comes_twice():
     assert len({json.dumps(case.row(), sort_keys=True) for case in recorder.plan()}) == len(recorder.plan())
 
 
-@pytest.mark.sampled(test=12, slow=20)
+@pytest.mark.sampled(test=4, slow=20)
 @pytest.mark.parametrize("case", PRODUCTS, ids=lambda case: f"{case.kernel}-{'-'.join(map(str, case.parameters.values()))}-{case.shared}")
 def test_every_product_of_the_plan_is_right(case):
     small = recorder.Case(case.lesson, case.kernel, case.parameters, N=64, along=case.along)

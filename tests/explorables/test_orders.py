@@ -29,6 +29,7 @@ MISSES = """(m, {N, per, order, lines}) => { const walk = new m.Walk(order, N, p
     return said.join(""); }"""
 
 
+@pytest.mark.sampled(test=6)
 @pytest.mark.parametrize("lines", [8, 16, 40])
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_multiply_add_fetches_the_lines_that_the_program_fetches(page, order, lines):

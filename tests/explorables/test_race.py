@@ -90,6 +90,7 @@ CELLS = """(m, {states, values, moments}) => moments.map(at => {
     }); })"""
 
 
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("rival", RIVALS)
 def test_at_each_moment_the_cells_that_are_drawn_filled_are_those_of_the_recording(page, rival):
     moments = np.linspace(0, MS[rival], 23)[:-1].tolist()

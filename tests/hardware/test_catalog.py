@@ -59,7 +59,7 @@ def test_differences_are_of_kernels_that_exist_and_have_reasons():
     assert all(len(reason) > 20 for table in (COUNTS, ULPS) for reason, _ in table.values())
 
 
-@pytest.mark.sampled(test=24, slow=48)
+@pytest.mark.sampled(test=8, slow=48)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_called_the_hardwares_is_the_hardwares(name):
     level, differ = simulated(name)[2].level, COUNTS.get(name, ("", {}))[1]

@@ -91,6 +91,7 @@ def test_no_recorded_speed_is_above_what_any_part_allows(name):
 
 
 # ---- the texts differ in one thing ---------------------------------------------------------------------------------------------------
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("name", closing.CHANGES)
 def test_every_changed_text_is_right_at_any_size(name):
     rng = np.random.default_rng(15)

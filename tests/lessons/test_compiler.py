@@ -44,6 +44,7 @@ def says(*words):
     assert not [text for text in words if text not in PROSE]
 
 
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("setting", MASKED, ids=lambda setting: setting.name)
 def test_each_text_is_right_on_ragged_sizes_and_has_no_hazard(setting):
     M, N, K = (77, 83, 45) if setting.any_size else (77, 96, 112)

@@ -100,6 +100,7 @@ def test_a_line_of_b_is_fetched_for_each_row_of_c_or_for_each_row_of_blocks():
          "the other 15 lines of this block")
 
 
+@pytest.mark.slow
 @needs_c
 def test_a_c_compiler_counts_and_computes_the_same(mine):
     A, B, _ = inputs(128, 128, 128)

@@ -110,6 +110,7 @@ def test_a_consumer_whose_threads_all_arrive_stops_at_the_third_input(mine):
     assert "The first two inputs are right, and the third stops." in PROSE
 
 
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("right", "wrong", "kind"), [
     ("if (thread == 0) barrier_arrive", "barrier_arrive", "endless"),
     ("barrier_wait(full(stage), parity);", "", "launch"),
@@ -168,6 +169,7 @@ def test_the_tables_have_these_numbers():
     assert [row[-1] for row in roles.by_role().rows] == ["5%", "95%"]
 
 
+@pytest.mark.slow
 def test_three_warps_of_twelve_do_nothing_and_eight_multiply():
     A, B, _ = inputs(256, 256, 64)
     pipeline = run("sbgemm_tma", A, B, backend="sim", BN=256, blocks=2).pipeline

@@ -44,6 +44,7 @@ def of_reader(old="", new=""):
 
 
 # ---- the picture ---------------------------------------------------------------------------------------------------------------------
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
 def test_the_pictures_order_is_the_kernels(count):
     """Of copies, waits and products; at the cycle in which a product begins, its wait ends, and then the copies behind it are ordered."""
@@ -151,6 +152,7 @@ def test_four_unused_doubles_and_no_other_number_leave_no_conflict():
     assert 2 * 20 % 32 == 8
 
 
+@pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("name", ["dgemm_mma", "dgemm_stages"])
 @pytest.mark.parametrize("tile", [tiles.SMALL, tiles.LARGE])
 def test_the_courses_kernels_have_no_conflicts(name, tile):
@@ -266,6 +268,7 @@ def test_the_rate_is_that_of_the_ceiling():
     assert 2e-6 * DMMA_RATE * h200.sms * h200.clock_mhz == pytest.approx(66.9, abs=0.05)
 
 
+@pytest.mark.slow
 def test_what_more_stages_cost():
     sizes = {tile["BM"]: get("dgemm_stages").dynamic_bytes(**tile, STAGES=3) // 3 for tile in (tiles.SMALL, tiles.LARGE)}
     assert f"{sizes[64]:,} bytes with tiles of 64 × 64, and {sizes[128]:,} with tiles of 128 × 128" in PROSE

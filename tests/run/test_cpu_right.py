@@ -40,7 +40,7 @@ def test_every_shape(name, values, dtype):
         assert result.time is None
 
 
-@pytest.mark.sampled(test=12, slow=18)
+@pytest.mark.sampled(test=5, slow=18)
 @pytest.mark.parametrize(("name", "values"), CASES)
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 1), (-1.5, 0.25), (0, 2), (3, 0), (0, 0)])
 def test_padded_rows_and_factors(name, values, alpha, beta):
@@ -55,6 +55,7 @@ def test_padded_rows_and_factors(name, values, alpha, beta):
         assert np.array_equal(C, before, equal_nan=True)
 
 
+@pytest.mark.sampled(test=10)
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_not_a_number_and_infinity_reach_what_they_must_and_nothing_else(name, values):
     A, B, C = matrices(14, 37, 11)

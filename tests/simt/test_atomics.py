@@ -92,7 +92,7 @@ def check(name, change, kind, count=1, **how):
               [memory, given, np.zeros(32 * size, np.uint8)])
 
 
-@pytest.mark.sampled(test=12)
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize(("change", "kind"), SCALARS)
 def test_atom_and_red(change, kind, space):
@@ -100,14 +100,14 @@ def test_atom_and_red(change, kind, space):
     check("red", change, kind, space=space, guard="@%odd ")
 
 
-@pytest.mark.sampled(test=12)
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize(("change", "kind"), EXCHANGES)
 def test_exchanges(change, kind, space):
     check("atom", change, kind, space=space, guard="@!%odd " if kind == "b32" else "")
 
 
-@pytest.mark.sampled(test=6)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("change", "count", "kind"), VECTORS)
 def test_vectors(change, count, kind):
     check("atom", change, kind, count)

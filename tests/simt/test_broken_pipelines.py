@@ -19,6 +19,7 @@ def test_a_right_pipeline_is_right_and_quiet(kernel, order):
     assert report.async_findings == ()
 
 
+@pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("name", QUIET)
 def test_other_ways_to_say_the_same_are_quiet(name):
     kernel, changed = QUIET[name]
@@ -27,6 +28,7 @@ def test_other_ways_to_say_the_same_are_quiet(name):
     assert (report.hazards, report.async_findings) == ((), ())
 
 
+@pytest.mark.sampled(test=6)
 @pytest.mark.parametrize("name", HAZARDS)
 def test_what_nothing_orders_is_reported(name):
     kernel, changed, right, (kind, first, second) = HAZARDS[name]
@@ -48,6 +50,7 @@ def test_a_missing_fence_or_wait_is_reported(name):
     assert {f.kind for f in report.async_findings} == {kind}
 
 
+@pytest.mark.sampled(test=6)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", WAITS)
 def test_a_wait_that_nobody_ends_is_an_error(name, order):
@@ -61,6 +64,7 @@ def test_a_wait_that_nobody_ends_is_an_error(name, order):
         assert f"line {line_of(kernel, words)}" in str(error)
 
 
+@pytest.mark.sampled(test=3)
 @pytest.mark.parametrize("name", MISUSES)
 def test_an_operation_that_an_mbarrier_does_not_allow_is_an_error(name):
     kernel, changed, why = MISUSES[name]

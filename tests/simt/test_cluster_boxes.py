@@ -197,6 +197,7 @@ def with_rank(text):
     return text.replace("(at & 0x3ffff) >> 4", "at >> 4")
 
 
+@pytest.mark.slow
 def test_the_rank_in_a_descriptor_spoils_the_leading_offset():
     """It was wrong on an H200 in the block with rank 1, and right in the one with rank 0."""
     found, wanted, _ = product("sbgemm_clusters", 256, 256, 64, change=with_rank)

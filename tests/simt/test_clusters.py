@@ -45,7 +45,7 @@ def places(grid, cluster, threads):
     return np.array(rows, np.uint32)
 
 
-@pytest.mark.sampled(test=6)
+@pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize(("grid", "cluster"), [((4, 4, 1), (2, 2, 1)), ((2, 2, 6), (1, 2, 3)), ((8, 1, 1), (8, 1, 1))])
 def test_every_block_knows_its_place(grid, cluster, how):
@@ -86,7 +86,7 @@ RING = HEAD + """extern "C" __global__ void f(int* out, int n) {
 }"""
 
 
-@pytest.mark.sampled(test=6)
+@pytest.mark.sampled(test=3)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("size", [2, 4])
 def test_blocks_read_and_write_each_others_shared_memory(size, how):
@@ -217,6 +217,7 @@ def test_work_between_arrival_and_wait():
     assert np.array_equal(out, [t * (t - 1) // 2 + t + 50, t * (t - 1) // 2 + t])
 
 
+@pytest.mark.slow
 def test_threads_that_have_ended_keep_nobody_waiting():
     source = HEAD + """extern "C" __global__ void __cluster_dims__(4) f(int* out) {
         if (blockIdx.x == 1 || threadIdx.x >= 40) return;

@@ -90,6 +90,7 @@ def test_many_small_allocations_and_the_same_memory_again_and_again():
     assert report.unfreed == 0
 
 
+@pytest.mark.sampled(test=16)
 @pytest.mark.parametrize("how", WAYS[:4], ids=str)
 @pytest.mark.parametrize(("body", "kind", "word"), [
     ("int* p = new int[5]; p[5] = 1;", simt.OutOfBounds, "malloc or new"),

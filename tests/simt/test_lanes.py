@@ -101,6 +101,7 @@ def test_a_lane_out_of_the_segment_is_not_read(body):
 
 
 # -- lanes that come later ----------------------------------------------------------------------------------------------
+@pytest.mark.sampled(test=16)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("name", EXCHANGES)
 def test_lanes_of_two_branches_wait_for_each_other(name, how):

@@ -10,6 +10,7 @@ WAYS = [{}, {"racecheck": True}, {"warp_order": "interleaved"}, {"warp_order": "
 GROUPS = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\nnamespace cg = cooperative_groups;\n"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=1, slow=6)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("size", [64, 128])

@@ -95,7 +95,7 @@ def hold(form, A, B, C, out, rows=range(64), signs=(1, 1), accumulate=1, **how):
     return report
 
 
-@pytest.mark.sampled(test=6, slow=12)
+@pytest.mark.sampled(test=3, slow=12)
 @pytest.mark.parametrize(("kinds", "out"), KINDS)
 def test_every_type_bit_for_bit(kinds, out):
     rng = np.random.default_rng(3)
@@ -109,7 +109,7 @@ def test_every_type_bit_for_bit(kinds, out):
     assert {report.level[name] for name in counted} == {"PTX level"}
 
 
-@pytest.mark.sampled(test=5, slow=16)
+@pytest.mark.sampled(test=2, slow=16)
 @pytest.mark.parametrize("across", [(0, 0), (1, 0), (0, 1), (1, 1)])
 @pytest.mark.parametrize("width", [16, 32, 64, 128])
 def test_every_swizzle_along_and_across(width, across):
