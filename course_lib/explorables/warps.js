@@ -132,6 +132,9 @@ function drawRows(pen, view, where, side) {
       drawPiece(pen, view, letter, rows.x + from * cell, y, (end - from) * cell, slot);
     }
   }
+  side.lines.forEach((line, i) => {                                      // else a reader asks why this warp never issues
+    if (at >= view.scene.steps && line.length === 1 && line[0][0] === "r") note(pen, view, "its turn comes later", rows.x + rows.w / 2, rows.y + (i + 0.5) * slot + 0.35 * text, slot - 2);
+  });
   const full = { ...rows, h: (at > 0 ? side.runs : side.fits) * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
   box(pen, view, full);
   if (at <= 0) drawAlone(pen, view, where, side);
@@ -144,11 +147,11 @@ function drawRows(pen, view, where, side) {
     note(pen, view, "no registers left for more warps", no.x + no.w / 2, no.y + no.h / 2 + 0.35 * text);
   }
 }
-function note(pen, view, words, x, y) {
+function note(pen, view, words, x, y, high = 1.5 * view.text) {
   pen.font = `600 ${view.text}px ${view.fontFamily}`;
   const wide = pen.measureText(words).width;
   pen.fillStyle = view.paper;
-  pen.fillRect(x - wide / 2 - 6, y - 1.1 * view.text, wide + 12, 1.5 * view.text);
+  pen.fillRect(x - wide / 2 - 6, y - 0.35 * view.text - high / 2, wide + 12, high);
   write(pen, view, words, x, y, { weight: 600, align: "center" });
 }
 

@@ -160,8 +160,7 @@ def test_lesson_08_runs_and_a_taller_thread_has_more_outputs():
         rows = lesson.page.locator(".wbw").get_by_role("slider").count()
         TM = lesson.sliders().first
         assert counter(lesson.text_around(TM), "outputs a thread") == 8
-        _, after = lesson.move(TM, done=lambda text: counter(text, "outputs a thread") == 16)
-        assert counter(after, "global load sectors") == 65_536, "the tile is the same"
+        lesson.move(TM, done=lambda text: counter(text, "outputs a thread") == 16)
         lesson.shots(SHOTS, "08_register_blocking-moved", whole=False)
         assert rows == 3, "time, and the warps of both schedulers"
 

@@ -43,29 +43,35 @@ def warps_and_outputs() -> Picture:
                       f"of which {WARPS_OF_BLOCK} are a block. " + ". ".join(told) + ".")
 
 
+def _extra(variant: dict[str, int]) -> int:
+    """Return how many loads or multiply-adds a thread executes for one k, besides those that it needs."""
+    return round(again.OUTPUTS * (again.instructions(**variant) - again.instructions(ROWS=max(again.ROWS), LOADS=1)))
+
+
 @style.styled
 def words_or_work() -> Picture:
-    """Draw the time of the kernel with 8 × 8 outputs over the loads or multiply-adds that it executes, and what shared memory needs."""
+    """Draw the time of the kernel with 8 × 8 outputs over its extra loads or multiply-adds, and what shared memory needs."""
     ax = style.axes(width=9.0, height=4.6)
     told = []
-    for loads, name, colour, marker in ((1, "more loads", style.BLUE, "o"), (0, "more multiply-adds", style.ORANGE, "s")):
+    for loads, name, colour, marker in ((1, "extra loads", style.BLUE, "o"), (0, "extra multiply-adds", style.ORANGE, "s")):
         variants = [{"ROWS": rows, "LOADS": loads if rows < max(again.ROWS) else 1} for rows in again.ROWS]
-        points = [(again.instructions(**v), 1e3 * recorded(again.ENTRY, v)["median_s"], again.words(**v)) for v in variants]
-        ax.plot([x for x, _, _ in points], [ms for _, ms, _ in points], marker=marker, color=colour)
-        x, ms, _ = points[-1]
-        ax.annotate(name, (x, ms), (10, 0), textcoords="offset points", va="center", fontsize=13)
-        for i, (x, ms, words) in enumerate(points[1 - loads:]):
-            said = f"{ms:.1f} ms, {words:g} words" if loads else f"{ms:.1f} ms"
-            beside = (-8, 9 if i else -9) if loads else ((8, -14), (18, 12), (0, -16))[i]
-            ax.annotate(said, (x, ms), beside, textcoords="offset points", ha="right" if loads else "center", va="center", fontsize=11)
+        extra, words = [_extra(v) for v in variants], [again.words(**v) for v in variants]
+        taken = [1e3 * recorded(again.ENTRY, v)["median_s"] for v in variants]
+        ax.plot(extra, taken, marker=marker, color=colour)
+        ax.annotate(name, (extra[-1], taken[-1]), (10, 0), textcoords="offset points", va="center", fontsize=13)
+        for i, (x, ms) in enumerate(zip(extra, taken, strict=True)):
+            if i or loads:
+                beside = (-4, 9) if loads or i == 2 else (4, -17)
+                ax.annotate(f"{ms:.1f}", (x, ms), beside, textcoords="offset points", ha="center", fontsize=11)
+        told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {x} and {n:g} words per multiply-add"
+                                            for x, ms, n in zip(extra, taken, words, strict=True)))
         if loads:
             least = [1e3 * again.busy(**v) for v in variants]
-            ax.plot([x for x, _, _ in points], least, color=colour, linestyle="--")
-            ax.annotate(f"shared memory is busy\nfor at least {least[-1]:.1f} ms", (points[-1][0], least[-1]), (10, -4),
+            ax.plot(extra, least, color=colour, linestyle="--")
+            ax.annotate(f"shared memory is busy\nfor at least {least[-1]:.1f} ms", (extra[-1], least[-1]), (10, -4),
                         textcoords="offset points", va="center", fontsize=12)
-        told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {x:g} instructions and {words:g} words" for x, ms, words in points)
-                    + (f"; shared memory is busy for at least {', '.join(f'{ms:.1f}' for ms in least)} ms" if loads else ""))
-    ax.set(xlabel=f"loads and multiply-adds executed, per useful multiply-add\nN = {N_TIMED}, {data.readings('again').label}",
-           ylabel="ms", xlim=(0.9, 2.6), ylim=(0, 12.5))
+            told[-1] += f"; shared memory is busy for at least {', '.join(f'{ms:.1f}' for ms in least)} ms"
+    ax.set(xlabel=f"extra instructions of a thread for one k, which needs 16 loads and 64 multiply-adds\nN = {N_TIMED}, "
+           f"{data.readings('again').label}", ylabel="ms", xlim=(-4, 78), ylim=(0, 12.5), xticks=extra)
     ax.grid(axis="y")
     return render(ax, "Milliseconds of the kernel with 8 × 8 outputs per thread. With " + ". With ".join(told) + ".")

@@ -1,21 +1,18 @@
-"""How many words of shared memory a multiply-add needs: from the formula, from a trace, and as the hardware delivers them."""
+"""How many words of shared memory a multiply-add needs: from the formula, and from a trace."""
 
 import math
 from fractions import Fraction
 from typing import Any
 
 from course_lib.arch import DEFAULT_DEVICE, WARP
-from course_lib.explorables.warps import tile_of
 from course_lib.kernels import UserKernel, get
 from course_lib.kernels.user import is_source
 from course_lib.plots import every_warp, words_read
-from course_lib.run import RunResult, run
+from course_lib.run import run
 from course_lib.widgets.compute import inputs
 
 KERNEL = "sgemm_2d_tile"
 N_TIMED = 4096
-# The tile with which each of 16 × 16 threads computes side × side outputs, by side, with the fastest BK that was recorded.
-SQUARES = {side: tile_of(side) | {"BK": BK} for side, BK in ((2, 32), (4, 16), (8, 8))}
 
 
 def words_per_multiply_add(TM: int, TN: int) -> Fraction:
@@ -43,12 +40,6 @@ def words_read_by(kernel: str, **tile: int) -> float:
     options: dict[str, Any] = {"trace": every_warp((1, 1), described.block(**p)), **tile}
     result = run(described, A, B, backend="sim", **options)
     return words_read(result) / math.prod((p["BM"], p["BN"], p["BK"]))
-
-
-def wavefronts(result: RunResult) -> float:
-    """Return the wavefronts of shared memory, loads and stores, per multiply-add of a warp."""
-    both = result.count("wavefronts", "load") + result.count("wavefronts", "store")
-    return WARP * both / (result.M * result.N * result.K)
 
 
 def shared_busy(each: float) -> float:

@@ -22,15 +22,16 @@ def column_share(tx: int = 3, ty: int = 2) -> Share:
 @style.styled
 def thread_share() -> Picture:
     """Draw the words that one thread reads for one k, and a line from each to the outputs that use it: in a column, and in a square."""
-    shares = {"the kernel that you will write: 8 × 1": column_share(),
-              "a square: 4 × 4": one_thread("sgemm_2d_tile", BM=64, BN=64, BK=16, TM=4, TN=4)}
+    square = one_thread("sgemm_2d_tile", BM=64, BN=64, BK=16, TM=4, TN=4)
+    shares = {"the kernel that you will write: 8 × 1": (column_share(), "? words, ? multiply-adds"),
+              "a square: 4 × 4": (square, f"{len(square.a_rows)} + {len(square.b_cols)} words, {len(square.outputs)} multiply-adds")}
     first = style.axes(width=11.0, height=4.6)
     figure = first.figure
     first.remove()
-    for ax, (title, share) in zip(figure.subplots(1, len(shares)), shares.items(), strict=True):
-        _lines_of_words(share, ax, title, TM, 4)
+    for ax, (title, (share, counts)) in zip(figure.subplots(1, len(shares)), shares.items(), strict=True):
+        _lines_of_words(share, ax, title, TM, 4, counts)
         ax.set_aspect("equal")
-    column, square = shares.values()
+    column = column_share()
     told = (f"In the kernel that you will write, a thread computes rows {column.a_rows[0]} to {column.a_rows[-1]} of column "
             f"{column.b_cols[0]}, and needs these rows of A's tile and this column of B's. The line of each row ends at one "
             f"output, and that of the column crosses all {len(column.outputs)}. A square: {describe_share(square)} "
@@ -38,10 +39,10 @@ def thread_share() -> Picture:
     return render(ax, told)
 
 
-def _lines_of_words(share: Share, ax: Axes, title: str, high: int, wide: int) -> None:
+def _lines_of_words(share: Share, ax: Axes, title: str, high: int, wide: int, counts: str = "") -> None:
     """Draw a box for each word of A at the left and of B at the top, a line from it through its outputs, and a dot for a multiply-add.
 
-    There is room for `high` rows and `wide` columns.
+    There is room for `high` rows and `wide` columns, and below them for a line of counts.
     """
     rows, cols = share.a_rows, share.b_cols
     boxes = [(0.0, float(i), f"row {row}", style.BLUE) for i, row in enumerate(rows)]
@@ -56,8 +57,7 @@ def _lines_of_words(share: Share, ax: Axes, title: str, high: int, wide: int) ->
     ax.plot([x for x in middles for _ in rows], [i + 0.5 for _ in middles for i in range(len(rows))], "o", color=style.INK, markersize=6)
     ax.text(WIDE / 2, -1.0, "A", ha="center", va="center", fontsize=13, color=style.BLUE)
     ax.text(1.2 * WIDE, -1.0, "B", ha="right", va="center", fontsize=13, color=style.ORANGE)
-    count = len(middles) * len(rows)
-    ax.text(0, len(rows) + 0.5, f"{count} element{'s' * (count != 1)} of C, a dot per multiply-add", va="center", fontsize=12)
+    ax.text(0, len(rows) + 0.5, counts or "a dot per multiply-add", va="center", fontsize=13)
     ax.set(xlim=(-0.2, 1.3 * WIDE + wide * WIDE + 0.2), ylim=(high + 0.9, -1.8), title=title)
     ax.set_axis_off()
 
