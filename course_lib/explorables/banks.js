@@ -154,8 +154,8 @@ function drawLabels(pen, view, where) {
   heading(where.tile, state.swizzled ? "the matrix's tile" : `${state.array}[${tile}][${size}]`, below, beside);
   heading(banks, "32 banks of shared memory", ["each bank serves one word per wavefront", "one word per wavefront each"], view.width);
   for (const row of [0, tile / 2, tile - 1]) write(pen, view, row, where.tile.x - 5, where.tile.y + (row + 0.5) * where.tile.cell + 0.35 * text, { size: 0.86, align: "right" });
-  const every = banks.slot < 1.1 * text ? 4 : 2;
-  for (let bank = 0; bank < BANKS; ++bank) if (bank % every === 0 && bank < BANKS - 2 || bank === BANKS - 1) write(pen, view, bank, banks.x + (bank + 0.5) * banks.slot, banks.bottom + 1.75 * text, { size: 0.86, align: "center" });
+  const every = banks.slot < 1.1 * text ? 4 : banks.slot < 1.3 * text ? 2 : 1;
+  for (let bank = 0; bank < BANKS; ++bank) if (bank % every === 0 && (every === 1 || bank < BANKS - 2) || bank === BANKS - 1) write(pen, view, bank, banks.x + (bank + 0.5) * banks.slot, banks.bottom + 1.75 * text, { size: 0.86, align: "center" });
   const doing = !scene.load ? "each gives a word" : view.at < scene.steps ? "each waits for its word" : "each has its word";
   const caption = ["the warp's 32 lanes", "32 lanes"].map(who => `${who}: ${doing}`);
   write(pen, view, longest(pen, view, [...caption, doing], view.width - banks.x), banks.x, where.lanes.y + where.lanes.size + 1.15 * text);
@@ -296,7 +296,7 @@ export function answer({ scene }) {
   const different = new Set(words.map(w => w.word)).size;     // two phases may want the same word
   const meet = `Its ${different} words lie in ${different === used ? `${used} different banks` : plural(used, "bank")}.`;
   const again = words.length > different ? " Two of these groups want each word, so it is served twice." : "";
-  const phases = access.width > 4 ? ` The hardware serves ${access.width === 16 ? "eight" : "sixteen"} lanes at a time.${again}` : "";
+  const phases = access.width > 4 ? ` ${access.width === 16 ? "Eight" : "Sixteen"} lanes are served at a time.${again}` : "";
   return `${plural(wavefronts, "wavefront")}. ${meet}${phases}${wavefronts > least ? ` Without bank conflicts it would take ${wavefronts > 1 && least === 1 ? "one" : least}.` : " There is no bank conflict."}`;
 }
 

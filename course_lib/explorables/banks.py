@@ -146,7 +146,8 @@ class Banks(Explorable):
                 "Run this cell to play with it.")
 
     def static_html(self) -> str:
-        return render(tile_by_bank(self.values["kernel"], self.values["tile"]), self.static_text())._repr_html_()
+        drawn = tile_by_bank(self.values["kernel"], self.values["tile"], self.values["pad"])
+        return render(drawn, self.static_text())._repr_html_()
 
 
 def banks(kernel: str = "transpose", *, tile: int = 32, pad: int = 0, access: str = "load") -> Banks:
@@ -168,15 +169,15 @@ def banks(kernel: str = "transpose", *, tile: int = 32, pad: int = 0, access: st
 
 
 @style.styled
-def tile_by_bank(kernel: str = "transpose", tile: int = 32) -> Axes:
-    """Draw the tile without padding (or swizzled), coloured by bank, what a warp reads outlined."""
-    ax, pad = style.axes(width=5.0, height=4.6), None if kernel == "transpose_swizzled" else 0
-    state = states()[key_of(kernel, tile, pad)]
+def tile_by_bank(kernel: str = "transpose", tile: int = 32, pad: int = 0) -> Axes:
+    """Draw the tile without its padding, coloured by bank, what a warp reads outlined."""
+    ax, swizzled = style.axes(width=5.0, height=4.6), kernel == "transpose_swizzled"
+    state = states()[key_of(kernel, tile, None if swizzled else pad)]
     rows, columns = np.arange(tile)[:, None], np.arange(tile)
-    words = state["base"] + rows * tile + (columns ^ rows if pad is None else columns)
+    words = state["base"] + rows * state["pitch"] + (columns ^ rows if swizzled else columns)
     ax.imshow(words % BANKS, cmap="viridis", interpolation="nearest", vmin=0, vmax=BANKS - 1)
     for _, row, column, _, _ in state["accesses"]["load"]["words"]:
         ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="white", linewidth=1.2))
     ticks = (*range(0, tile - 1, tile // 4), tile - 1)
-    ax.set(title="swizzled" if pad is None else f"{state['array']}[{tile}][{tile}]", xticks=ticks, yticks=ticks)
+    ax.set(title="swizzled" if swizzled else f"{state['array']}[{tile}][{state['pitch']}]", xticks=ticks, yticks=ticks)
     return ax

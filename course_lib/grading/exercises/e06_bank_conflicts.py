@@ -1,4 +1,4 @@
-"""Exercise 06, "In place; then without padding": count a bank's words, transpose a matrix where it lies, then sum rows without padding.
+"""Exercise 06, "Transpose in place; then without padding": count a bank's words, transpose a matrix where it lies, then sum rows without padding.
 
 All gates count what 32 elements cost, as many as a warp moves at once. 32 floats are 4 sectors of 32 bytes, along a row. The plain
 kernel of part 2 swaps elements above the diagonal with those below it: 4 sectors for 32 of the one, 32 for 32 of the other, which makes

@@ -9,7 +9,7 @@ from course_lib.run import LaunchResult, RunResult
 from course_lib.widgets.compute import evaluate
 
 N, N_PRODUCT, N_TIMED = 256, 128, 4096
-PADS = (0, 1, 2, 4, 8, 16)
+PADS = (0, 1, 2, 3, 4, 8, 16)
 
 
 def transposed(TILE: int, PAD: int | None) -> LaunchResult:
@@ -56,12 +56,9 @@ def least_padding(TILE: int) -> int:
 
 
 def by_padding() -> Table:
-    """Return a table of what the padding of a 32 × 32 tile costs and changes."""
-    rows = []
-    for PAD in PADS:
-        result = transposed(32, PAD)
-        rows.append((PAD, 32 + PAD, BANKS // gcd(32 + PAD, BANKS), f"{each(result):g}", f"{result.resources.static_shared_bytes:,}"))
-    header = ("PAD", "words per row", "banks that a column lies in", "wavefronts per load, simulated", "shared bytes per block")
+    """Return a table of the banks that a column of a 32 × 32 tile lies in, and of the wavefronts that it takes, by padding."""
+    rows = [(PAD, 32 + PAD, BANKS // gcd(32 + PAD, BANKS), f"{each(transposed(32, PAD)):g}") for PAD in PADS]
+    header = ("PAD", "words per row", "banks that a column lies in", "wavefronts per load, simulated")
     return Table(header, rows, f"transpose, tile of 32 × 32, {N} × {N} matrix")
 
 

@@ -1,6 +1,6 @@
 """How the rows of a tile lie in the banks: with rows of 32 words, and with rows of 33."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
@@ -50,9 +50,9 @@ def draw_words(ax: Axes, rows: int, columns: int, pitch: int, marked: Mapping[in
             ax.text(bank + 0.5, top + line + 0.5, text, fontsize=9, ha="center", va="center", color=style.text_on(colour))
 
 
-def draw_bank_numbers(ax: Axes, y: float) -> None:
-    """Write the numbers of the banks, every fourth and the last."""
-    for bank in (*range(0, BANKS - 2, 4), BANKS - 1):
+def draw_bank_numbers(ax: Axes, y: float, banks: Iterable[int] = (*range(0, BANKS - 2, 4), BANKS - 1)) -> None:
+    """Write the numbers of banks: of every fourth and the last, unless told of which."""
+    for bank in banks:
         ax.text(bank + 0.5, y, str(bank), fontsize=11, ha="center")
 
 
@@ -66,10 +66,9 @@ def rows_in_banks() -> Picture:
         ax.text(BANKS, top - 0.35, "number = word", fontsize=11, ha="right", va="bottom")
         words = [row * pitch + COLUMN for row in range(ROWS)]
         draw_words(ax, ROWS, BANKS, pitch, {word: (style.ORANGE, str(word)) for word in words}, top)
-        if panel:
-            ax.text(ROWS + 0.3, top + ROWS + 0.5, f"the end of row {ROWS - 1}", fontsize=11, va="center")
-            draw_bank_numbers(ax, top + ROWS + 1.9)
-            ax.text(BANKS / 2, top + ROWS + 3, "bank", fontsize=12, ha="center")
+        draw_bank_numbers(ax, top + ROWS + 0.9 + panel, range(BANKS))
+    ax.text(ROWS + 0.3, top + ROWS + 0.5, f"the end of row {ROWS - 1}", fontsize=11, va="center")
+    ax.text(BANKS / 2, top + ROWS + 3, "bank", fontsize=12, ha="center")
     ax.set(xlim=(-0.2, BANKS + 0.2), ylim=(2 * ROWS + 6.6, -1.6))
     ax.axis("off")
     return render(ax, ALT)

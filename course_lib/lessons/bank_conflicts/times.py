@@ -16,7 +16,7 @@ from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
 TILE, TILE_OF_PRODUCT = 32, 16
-PADS = (0, 8, 4, 1)
+PADS = (0, 8, 4, 2, 1)
 
 
 def recorded_product(PAD: int) -> dict[str, Any]:
@@ -25,35 +25,36 @@ def recorded_product(PAD: int) -> dict[str, Any]:
 
 
 def product_times() -> Table:
-    """Return, by padding, the product's loads, the wavefronts of its loads and stores, and the recorded time."""
+    """Return, by padding, the product's loads from shared memory, the wavefronts of its loads and stores, and the recorded time."""
     rows = []
     for PAD in PADS:
         result = multiplied(TILE_OF_PRODUCT, PAD)
         rows.append((PAD, f"{per_multiply_add(result, 'shared instructions'):g}", f"{wavefronts(result):g}",
                      f"{1e3 * recorded_product(PAD)['median_s']:.1f}"))
-    header = ("PAD", "loads per step", "wavefronts of loads and stores", "recorded, ms")
-    return Table(header, rows, "sgemm_padded, tiles of 16 × 16. Of a warp, per step along k: simulated. "
+    header = ("PAD", "loads per step", "wavefronts per step", "recorded, ms")
+    return Table(header, rows, "sgemm_padded, tiles of 16 × 16. A warp's loads from shared memory, and the wavefronts of its loads "
+                               "and stores, per step along k: simulated. "
                                f"Times for {N_TIMED} × {N_TIMED}, {data.readings('together').label}, "
                                f"at {data.clocks(map(recorded_product, PADS))}")
 
 
 def transpositions() -> dict[int, tuple[float, float]]:
-    """Return, by padding, the wavefronts of moving 32 elements, simulated, and the transposition's recorded µs; most wavefronts first."""
-    return {PAD: (sum(each(transposed(TILE, PAD), kind) for kind in ("load", "store")), 1e6 * recorded_transposition(PAD).seconds)
-            for PAD in (0, 16, 8, 4, 2, 1)}
+    """Return, by padding, the wavefronts of a load from the tile, simulated, and the transposition's recorded µs; most wavefronts first."""
+    return {PAD: (each(transposed(TILE, PAD)), 1e6 * recorded_transposition(PAD).seconds) for PAD in (0, 16, 8, 4, 2, 1)}
 
 
 @style.styled
 def transposition_times() -> Picture:
     """Draw `transpositions` as bars, and the time of a plain copy as a line."""
     found, copy = transpositions(), data.load("copy").find("copy", N_TIMED)[0]
-    names = [f"PAD = {PAD}: {fronts:g} wavefronts" for PAD, (fronts, _) in found.items()]
+    names = [f"PAD = {PAD}: {fronts:g} wavefront{'s' * (fronts != 1)}" for PAD, (fronts, _) in found.items()]
     said = [f"{time:.1f}" for _, time in found.values()]
     ax = style.axes(width=9.6, height=4.4)
     drawn = ax.barh(names, [time for _, time in found.values()], color=style.BLUE, height=0.68)
     ax.bar_label(drawn, said, padding=5, fontsize=13)
     ax.axvline(1e6 * copy.seconds, color=style.VERMILION, linestyle="--", label=f"a plain copy, no tile: {1e6 * copy.seconds:.1f}")
     ax.legend(loc="lower right")
+    ax.set_title("the padding, and the wavefronts of a load from the tile", loc="left", x=-0.31, fontsize=13)
     ax.invert_yaxis()
     ax.margins(x=0.1)
     note = (f"transpose, tile of 32 × 32, {data.load('padding').label},\n"
@@ -67,8 +68,8 @@ def transposition_times() -> Picture:
 def product_scoreboard() -> Table:
     """Return the recorded times of the product without and with padding, and percent of the library's speed."""
     library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
-    found = [("coalesced (lesson 05), which is PAD = 0", recorded_product(0)),
-             ("padded, PAD = 4", recorded_product(4)), ("tiled (lesson 04)", data.tiled())]
+    found = [("sgemm_padded, PAD = 0: as sgemm_coalesced", recorded_product(0)),
+             *((f"sgemm_padded, PAD = {PAD}", recorded_product(PAD)) for PAD in (1, 2, 4)), ("tiled (lesson 04)", data.tiled())]
     rows = [(name, f"{1e3 * row['median_s']:.1f}", f"{library / row['median_s']:.1%}") for name, row in found]
     rows.append(("NVIDIA's library, cuBLAS", f"{1e3 * library:.1f}", "100.0%"))
     return Table(("kernel", "recorded, ms", "speed, % of cuBLAS"), rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, "
