@@ -56,6 +56,6 @@ def warp_times() -> Picture:
     ax.invert_yaxis()
     ax.set(xlim=(0, 310), ylabel="rows × columns of a warp", xlabel=f"ms for {N_TIMED} × {N_TIMED} matrices, blocks of {THREADS} threads, "
            f"{how_padded().replace(', each', chr(10) + 'each')}\nblack: calculated for {gpu.sms} multiprocessors at {gpu.clock_mhz:,} MHz")
-    ax.xaxis.label.set_size(11)
+    ax.xaxis.label.set_fontsize(11)
     ax.legend(loc="upper right")
     return render(ax, f"Milliseconds of {' and of '.join(SAID.values())} by the shape of a warp, rows × columns of C. {'; '.join(said)}.")
