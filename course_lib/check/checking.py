@@ -30,7 +30,7 @@ TELLS = re.compile(r"^\s*(@\S+\s+)?(atom|red|ld\.volatile|ld\.acquire)\b(?!\S*\.
 
 
 def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = None, whole_tiles: bool = False, seed: int = 0,
-          **parameters: int) -> CheckReport:
+          counters: bool = True, **parameters: int) -> CheckReport:
     """Check a kernel on the simulator, on a dozen inputs from plain to hard.
 
     Parameters
@@ -47,6 +47,8 @@ def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = No
         The kernel is only for sizes that its tile divides: leave the other inputs out.
     seed
         Other numbers in A, B and C.
+    counters
+        Whether to look at the counters of a right kernel, and say which look bad.
     **parameters
         Block or tile sizes; those that the text sets with `#define` need not be given.
 
@@ -78,7 +80,7 @@ def check(kernel: KernelLike, *, like: str | None = None, entry: str | None = No
             raise
         return _ended("your kernel", text, [Finding("entry", str(error))])
     task = task_of(checked, values, whole_tiles=whole_tiles)
-    return _Check(checked, values, _title(checked, values), seed, task).report()
+    return _Check(checked, values, _title(checked, values), seed, task).report(counters)
 
 
 def demand_seed(seed: Any) -> None:
@@ -109,8 +111,8 @@ class _Check:
         self.lines = self.source.split("\n")
         self.trials = Trials(task.operation, self._launch, task.tile, self.lines, seed)
 
-    def report(self) -> CheckReport:
-        """Compile, run on all inputs, read the counters."""
+    def report(self, counters: bool) -> CheckReport:
+        """Compile, run on all inputs, and read the counters if that is wanted."""
         try:
             compiled = compile_cuda(self.source, name=self.kernel.name, defines=self.kernel.defines(**self.values))
         except CompileError as error:
@@ -124,7 +126,7 @@ class _Check:
         case = self.task.gate_case(self.task.tile)
         block = self.kernel.block(**self.values)
         report = None
-        if not findings and self._takes(case):
+        if counters and not findings and self._takes(case):
             report = self.trials.right_report(case, trace=every_warp((1, 1), block)[:TRACED])
             findings = list(self.trials.findings.values())
         if report is not None:

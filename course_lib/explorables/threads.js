@@ -99,8 +99,10 @@ export function pieceWide(where, all, unit) {
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
-const HUES = { light: { A: "#0072b2", B: "#b34700", C: "#00795a", band: ["#dfe7ee", "#f1f3f5"], watch: "#f0e442" },
-  dark: { A: "#56b4e9", B: "#f2933f", C: "#34c79b", band: ["#3a444e", "#272c31"], watch: "#f0e442" } };
+const HUES = { light: { A: "#0072b2", B: "#b34700", C: "#00795a", odd: { A: "#6db3dd", B: "#e59a63", C: "#a9d8ca" }, band: ["#dfe7ee", "#f1f3f5"], watch: "#f0e442" },
+  dark: { A: "#56b4e9", B: "#f2933f", C: "#34c79b", odd: { A: "#2c77a3", B: "#a3592a", C: "#1c6650" }, band: ["#3a444e", "#272c31"], watch: "#f0e442" } };
+/** The hue of A, B or C for a lane: threads whose y is odd have a second tone, so that one sees which lanes stand side by side in the block. */
+const toneOf = (view, name, lane) => (view.lanes[lane].ty % 2 ? view.hues.odd : view.hues)[name];
 function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, most } = {}) {
   pen.fillStyle = colour;
   pen.textAlign = align;
@@ -220,7 +222,7 @@ function drawRequest(pen, view, where, asked, row, up, done, faint) {
     const to = [shape.x + (element % size + 0.5) * word, up ? shape.y + shape.h : shape.y], from = [panel.x + (lane + 0.5) * slot, up ? lanes.y : lanes.y + lanes.h];
     const mine = lane === view.chosen.lane;
     pen.globalAlpha = mine ? 1 : alpha;
-    pen.strokeStyle = mine ? view.ink : colour;
+    pen.strokeStyle = mine ? view.ink : toneOf(view, asked.name, lane);
     pen.lineWidth = mine ? 2.6 : 1.3;
     pen.beginPath();
     pen.moveTo(...from);
@@ -256,7 +258,7 @@ function drawPanel(pen, view, where) {
   for (const lane of order) {                                             // the watched one last: a number makes a narrow cell wider
     const mine = lane === view.chosen.lane, wide = every > 1 && mine ? Math.max(slot, 1.45 * text) : slot, middleOf = panel.x + (lane + 0.5) * slot;
     const shape = { x: clamp(middleOf - wide / 2, panel.x, panel.x + panel.w - wide) + 0.5, y: lanes.y, w: wide - 1, h: lanes.h };
-    fill(pen, shape, mine ? view.hues.watch : view.hues.C, mine ? 1 : 0.4);
+    fill(pen, shape, mine ? view.hues.watch : toneOf(view, "C", lane), mine ? 1 : 0.5);
     outline(pen, shape, mine && view.dark ? "#000" : view.ink, mine ? 2 : 0.8);
     if (mine || every === 1 || (lane % every === 0 && Math.abs(lane - view.chosen.lane) > 2)) write(pen, view, lane, shape.x + shape.w / 2, lanes.y + 1.15 * text, { align: "center", size: 0.86, colour: mine ? "#000" : view.ink, weight: mine ? 700 : 400 });
   }
@@ -364,7 +366,6 @@ export const picture = {
     ...(states.both ? [{ kind: "choice", key: "kernel", label: "Kernel", options: Object.entries(NAMES) }] : []),
     { kind: "range", key: "warp", label: "Warp", name: "Warp that is watched", min: 0, max: states.side ** 2 / LANES - 1,
       says: values => { const t = threadOf(values, states, values.warp, 0); return `${t.warp} of block (${t.blockX}, ${t.blockY})`; } },
-    { kind: "choice", key: "block", label: "Block", options: states.blocks.map(size => [size, size]) },
     { kind: "range", key: "lane", label: "Lane", name: "Lane that is watched", min: 0, max: LANES - 1,
       says: values => { const t = threadOf(values, states, values.warp, values.lane); return `${t.lane}: thread (${t.tx}, ${t.ty})`; } },
   ],

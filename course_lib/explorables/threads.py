@@ -14,6 +14,7 @@ SIDE = 32                             # rows and columns of A, B and C: a row is
 KERNELS = {"naive": "sgemm_naive", "swapped": "sgemm_swapped"}
 BLOCKS = {"32 × 8": (32, 8), "16 × 16": (16, 16), "8 × 32": (8, 32)}
 UNITS = ("sectors", "lines")
+WATCHED = {"naive": (18, 19), "swapped": (17, 21)}      # the warp and the lane that compute C[21][3] in blocks of 16 × 16
 
 
 def traced(kernel: str, block: str) -> RunResult:
@@ -36,7 +37,7 @@ class Threads(Explorable):
                 "its row of A, its column of B, the 32 threads of its warp, and what they ask memory for. Run this cell to play it.")
 
 
-def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 18, lane: int = 19, unit: str = "sectors") -> Threads:
+def who_computes(kernel: str = "naive", *, block: str = "16 × 16", unit: str = "sectors") -> Threads:
     """Play a warp of `sgemm_naive` or `sgemm_swapped` as it loads and multiplies.
 
     Parameters
@@ -46,8 +47,6 @@ def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 
         "naive" there is none, as it would tell what lesson 03 asks for later.
     block
         Threads along x and y: "32 × 8", "16 × 16" or "8 × 32".
-    warp, lane
-        Who is watched; warps are counted through all blocks, 0 to 31, along the rows of C.
     unit
         What is counted: "sectors" or "lines".
 
@@ -59,5 +58,6 @@ def who_computes(kernel: str = "naive", *, block: str = "16 × 16", warp: int = 
     for given, known in ((kernel, KERNELS), (block, BLOCKS), (unit, UNITS)):
         if given not in known:
             raise CourseError(f"the picture has no {given!r}; it has {', '.join(known)}", given=given)
+    warp, lane = WATCHED[kernel]
     values = {"kernel": kernel, "block": block, "warp": warp, "lane": lane}
-    return Threads(states={"side": SIDE, "blocks": list(BLOCKS), "unit": unit, "both": kernel == "swapped"}, values=values)
+    return Threads(states={"side": SIDE, "unit": unit, "both": kernel == "swapped"}, values=values)

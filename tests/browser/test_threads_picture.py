@@ -49,7 +49,7 @@ def test_another_kernel_begins_anew_and_another_lane_does_not(opened):
     shown.says(SWAPPED)
     shown.radio("col from x").check(force=True)
     shown.says("Predict, then play")
-    assert "computes rows 20 to 21 and columns 0 to 15 of C" in shown.described()
+    assert "computes rows 18 to 19 and columns 0 to 15 of C" in shown.described()
     answers = re.findall(r"8\.5|\d+ per|[1-9]\d* sectors?", shown.told())
     assert answers == [], "they wait for the player"
     shown.press("End")

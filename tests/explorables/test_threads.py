@@ -123,7 +123,16 @@ def test_a_step_plays_both_requests_of_a_k(page):
 def test_the_first_picture_has_no_control_that_tells_what_the_second_asks(page):
     function = "(m, {states}) => m.picture.controls(states).map(control => control.key)"
     keys = [evaluate(page, function, {"states": who_computes(kernel).states}) for kernel in KERNELS]
-    assert keys == [["warp", "block", "lane"], ["kernel", "warp", "block", "lane"]]
+    assert keys == [["warp", "lane"], ["kernel", "warp", "lane"]]
+
+
+def test_both_pictures_begin_with_the_same_element(page):
+    function = "(m, {states, values}) => m.threadOf(values, states, values.warp, values.lane)"
+    for kernel, (block, thread) in {"naive": ((0, 1), (3, 5)), "swapped": ((1, 0), (5, 3))}.items():
+        shown = who_computes(kernel)
+        found = evaluate(page, function, {"states": shown.states, "values": shown.values})
+        assert (found["row"], found["col"]) == (21, 3)
+        assert ((found["blockX"], found["blockY"]), (found["tx"], found["ty"])) == (block, thread)
 
 
 def test_every_element_finds_its_thread(page):

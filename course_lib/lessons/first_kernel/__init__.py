@@ -5,12 +5,13 @@ from course_lib.lessons.first_kernel.counts import beside
 from course_lib.lessons.first_kernel.dose import by_positions
 from course_lib.lessons.first_kernel.memory import in_memory
 from course_lib.lessons.first_kernel.plan import plan
+from course_lib.lessons.first_kernel.shapes import warp_times
 from course_lib.lessons.first_kernel.stores import who_stores
 from course_lib.lessons.first_kernel.surplus import surplus
-from course_lib.lessons.first_kernel.times import padded_ms, padded_rows, scoreboard, slides, warp_times
+from course_lib.lessons.first_kernel.times import padded_rows, scoreboard, slides, times_as_long
 from course_lib.lessons.first_kernel.touched import side_by_side
 
 __all__ = [
-    "beside", "by_positions", "in_memory", "padded_ms", "padded_rows", "plan", "scoreboard", "side_by_side", "slides", "surplus",
+    "beside", "by_positions", "in_memory", "padded_rows", "plan", "scoreboard", "side_by_side", "slides", "surplus", "times_as_long",
     "warp_times", "who_computes", "who_stores",
 ]

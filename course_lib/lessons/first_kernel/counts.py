@@ -29,7 +29,6 @@ def beside(first: LaunchResult, second: LaunchResult) -> Table:
     rows = [(f"load {what}", f"{before:,}", f"{after:,}", f"{after / before:g}") for what, before, after in loads]
     each = [result.sectors_per_request() for result in (first, second)]
     rows.append(("sectors per step, A + B", f"{2 * each[0]:g}", f"{2 * each[1]:g}", f"{each[1] / each[0]:g}"))
-    rows.append(("sectors per load request", f"{each[0]:g}", f"{each[1]:g}", f"{each[1] / each[0]:g}"))
     return Table(("", *SAID.values(), "ratio"), rows, f"{N} × {N} matrices, simulated")
 
 

@@ -1,11 +1,11 @@
 """A line of *row from x*: what it takes with unused floats after each row of A, by the positions of 16 numbers in their lines."""
 
 from course_lib import data
-from course_lib.lessons.first_kernel.times import N_TIMED, PADDINGS, milliseconds, positions
+from course_lib.lessons.first_kernel.times import N_TIMED, milliseconds, positions
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
-SHOWN = (0, *PADDINGS[1:])             # unused floats: of each number of positions one
+SHOWN = (0, 16, 8, 4, 1)               # unused floats: of each number of positions one
 
 
 @style.styled
@@ -13,7 +13,7 @@ def by_positions() -> Picture:
     """Draw the time of *row from x* over the number of positions in a line at which the 16 numbers of a request to A lie."""
     ax = style.axes(width=8.8, height=4.0)
     many, taken = [positions(padding) for padding in SHOWN], [milliseconds("swapped", padding) for padding in SHOWN]
-    ax.semilogx(many, [float(ms) for ms in taken], base=2, marker="o", color=style.BLUE)
+    ax.semilogx(many, [float(ms) for ms in taken], base=2, marker="o", color=style.PURPLE)
     for padding, at, ms in zip(SHOWN, many, taken, strict=True):
         ax.annotate(f"{ms}\n{padding} unused", (at, float(ms)), (8, 4), textcoords="offset points", va="bottom", fontsize=12)
     ax.set_xticks(many, [str(at) for at in many])

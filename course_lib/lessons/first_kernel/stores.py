@@ -14,4 +14,7 @@ def who_stores(result: RunResult) -> tuple[Axes, str]:
     """Draw who stores which element of a 32 × 32 C with the kernel and the block of a result; return (Axes, alternative text)."""
     who, (bx, by) = who_writes(result.kernel, **result.parameters), result.block[:2]
     said = next(SAID[name] for name, kernel in KERNELS.items() if kernel == result.kernel.name)
-    return thread_grid(who, style.axes(None, **SMALL), title=f"{said}, {bx} × {by}"), describe_owners(who, result.block)
+    ax = thread_grid(who, style.axes(None, **SMALL), title=f"{said}, bx = {bx}, by = {by}")
+    if (legend := ax.get_legend()) is not None:
+        legend.remove()                        # which warp has which colour is no matter here, and the picture is small
+    return ax, describe_owners(who, result.block)

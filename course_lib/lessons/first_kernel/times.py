@@ -8,10 +8,10 @@ from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted
 from course_lib.plots import Table
 
 N_TIMED = 4096
-THREADS, HEIGHTS = 256, (1, 2, 4, 8, 16, 32)  # of each block in the table of shapes; rows of C that a warp covers
+THREADS = 256                                 # of each block
 FLOATS = SECTOR_BYTES // 4                    # of a sector
 LINE = 32                                     # floats of a line of the GPU's caches, 128 bytes
-PADDING, PADDINGS = 8, (32, 16, 8, 4, 1)      # unused floats after each row: of the bet, and of the table
+PADDING, PADDINGS = 8, (1024, 64, 32, 16, 8, 4, 1)      # unused floats after each row: of the picture, and of the table
 SIZES = (256, 512, 1024, 2048, 4096)
 CPU, INITIAL = (0.06, 0.64, 7.17, 156.19, 1311.08), (0.13, 0.13, 0.19, 0.45, 3.60)       # Lee's slides: one CPU thread; a GTX 690
 
@@ -35,24 +35,6 @@ def sectors_of(high: int) -> int:
     return high + max(1, WARP // high // FLOATS)
 
 
-def warp_times() -> Table:
-    """Return a table of the recorded times of both kernels in the blocks that give their warps the same shapes."""
-    rows = []
-    for high in HEIGHTS:
-        wide = WARP // high
-        covered = (by_columns(high, wide), by_columns(THREADS // wide, wide), by_columns(high, THREADS // high))
-        both = (milliseconds(kernel, bx=bx) for kernel, bx in (("naive", wide), ("swapped", high)))
-        rows.append((covered[0], sectors_of(high), *covered[1:], *both))
-    blocks, times = ([f"{said}{what}" for said in SAID.values()] for what in (": a block covers", ", ms"))
-    return Table(("a warp covers, of C", "sectors per step", *blocks, *times), rows,
-                 f"rows × columns of C; blocks of {THREADS} threads, {N_TIMED} × {N_TIMED} matrices, {how_padded()}")
-
-
-def by_columns(rows: int, columns: int) -> str:
-    """Return rows × columns, which no line break parts."""
-    return f"{rows}\u00a0×\u00a0{columns}"
-
-
 def padded(kernel: str, after_a: int = 0, after_b: int = 0, bx: int = 16) -> dict[str, Any]:
     """Return the recorded time of the naive or the swapped kernel with so many unused floats after each row of A and of B."""
     row, = data.readings("padded_rows").find(kernel=KERNELS[kernel], bx=bx, by=THREADS // bx, after_A=after_a, after_B=after_b)
@@ -74,13 +56,13 @@ def how_padded() -> str:
     return f"{found.label}, {data.spread(found.rows)}"
 
 
-def padded_ms() -> float:
-    """Return the milliseconds, to one decimal, of *row from x* at N = 4096 with eight unused floats after each row of A.
+def times_as_long() -> float:
+    """Return how many times as long as *col from x* the other kernel takes in blocks of 16 × 16 at N = 4096, to one decimal.
 
-    >>> padded_ms()
-    65.1
+    >>> times_as_long()
+    5.6
     """
-    return float(milliseconds("swapped", PADDING))
+    return round(padded("swapped")["median_s"] / padded("naive")["median_s"], 1)
 
 
 def positions(padding: int) -> int:
@@ -101,12 +83,12 @@ def padded_rows() -> Table:
 
 
 def scoreboard() -> Table:
-    """Return the first rungs of the ladder: sectors per request, time, and speed in percent of the library's."""
+    """Return the first rungs of the ladder: sectors per step, time, and speed in percent of the library's."""
     library = seconds("cuBLAS")
-    rows = [(f"{SAID[name]}, blocks of 16 × 16", f"{counted(name).sectors_per_request():g}", f"{1e3 * seconds(name):.1f}",
+    rows = [(f"{SAID[name]}, blocks of 16 × 16", f"{2 * counted(name).sectors_per_request():g}", f"{1e3 * seconds(name):.1f}",
              f"{library / seconds(name):.1%}") for name in reversed(KERNELS)]
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
-    header = ("kernel", "sectors per load request, simulated", "ms", "speed, % of cuBLAS")
+    header = ("kernel", "sectors per step, simulated", "ms", "speed, % of cuBLAS")
     how = data.spread(data.load("ladder").find(kernel, N_TIMED)[0] for kernel in (*KERNELS.values(), "cuBLAS"))
     return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {label()}, {how}; sectors counted for {N} × {N}")
 

@@ -21,9 +21,16 @@ def least_s() -> float:
     return OPERATIONS / (1e9 * device(GPU).peak_gflops)
 
 
-def faster(seconds: float) -> float:
-    """Return how many times as fast as a product that takes `seconds` the library's was, to three digits."""
-    return float(f"{seconds / recorded_product(LIBRARY).seconds:.3g}")
+def faster(seconds: float, kernel: str) -> float:
+    """Return how many times as fast as a product that takes `seconds` a kernel's was, to three digits.
+
+    Raises
+    ------
+    CourseError
+        When `seconds` is not positive.
+    """
+    demand_time(seconds)
+    return float(f"{seconds / recorded_product(kernel).seconds:.3g}")
 
 
 def beside(seconds: float) -> Table:
