@@ -23,7 +23,7 @@ def draw_tile(WM: int, WN: int, labels: tuple[str, str], title: str, ax: Axes | 
     labels
         What stands in each fragment of A, and in each of B: its shape, or how many wavefronts it has.
     """
-    ax = style.axes(ax, width=7.2, height=4.3)
+    ax = style.axes(ax, width=5.9, height=3.5)
     rows, columns = range(0, WM, HIGH), range(0, WN, WIDE)
     beside = [f", {label} wavefronts each" if label.isdigit() else "" for label in labels]
     boxes = [("A", -GAP - DEEP, row, DEEP, HIGH) for row in rows] + [("B", column, -GAP - DEEP, WIDE, DEEP) for column in columns]
@@ -33,10 +33,10 @@ def draw_tile(WM: int, WN: int, labels: tuple[str, str], title: str, ax: Axes | 
         ax.add_patch(Rectangle((x, y), wide, high, facecolor=HUES[name], edgecolor=style.INK, linewidth=1.2))
         ax.text(x + wide / 2, y + high / 2, words[name], ha="center", va="center", fontsize=10, rotation=along[name],
                 color=style.text_on(HUES[name]))
-    ax.text(-GAP - DEEP, WM + 1.5, f"{len(rows)} fragments of A{beside[0]}", va="top", fontsize=12)
-    ax.text(WN + 3, -GAP - DEEP / 2, f"{len(columns)} fragments of B{beside[1]}", va="center", fontsize=12)
+    ax.text(-GAP - DEEP, WM + 2, f"{len(rows)} fragments of A{beside[0]}", va="top", fontsize=12)
+    ax.text(WN + 3, -GAP - DEEP / 2, f"{len(columns)} fragments of B{beside[1]}".replace(", ", ",\n"), va="center", fontsize=12)
     ax.text(WN + 3, WM / 2, f"C: one mma for\neach pair, {len(rows) * len(columns)} in all", va="center", fontsize=12)
-    ax.set(xlim=(-GAP - DEEP - 1, MOST + 48), ylim=(MOST + 9, -GAP - DEEP - 1), aspect="equal")
+    ax.set(xlim=(-GAP - DEEP - 1, MOST + 62), ylim=(MOST + 10, -GAP - DEEP - 1), aspect="equal")
     ax.set_title(title, fontsize=13)
     ax.axis("off")
     return ax
@@ -46,9 +46,10 @@ def work_of_a_warp(kernel: str = "sbgemm_mma") -> Picture:
     """Draw what a warp of the kernel does for 16 columns of A."""
     values = get(kernel).check()
     WM, WN = values["WM"], values["WN"]
-    ax = draw_tile(WM, WN, ("16 × 16", "16 × 8"), f"One warp, {WM} × {WN} elements of C, and 16 columns of A")
-    return render(ax, f"For 16 columns of A a warp needs {WM // HIGH} fragments of A, 16 × 16 each, below one another, and {WN // WIDE} of B, "
-                      f"16 × 8 each, side by side. Each pair of them makes one mma: {WM // HIGH * WN // WIDE} in all.")
+    ax = draw_tile(WM, WN, ("16 × 16", "16 × 8"), f"One warp, {WM} × {WN} elements of C, and 16 columns of A",
+                   style.axes(width=7.2, height=4.3))
+    return render(ax, f"For 16 columns of A a warp needs {WM // HIGH} fragments of A, 16 × 16 each, below one another, and "
+                      f"{WN // WIDE} of B, 16 × 8 each, side by side. Each pair of them makes one mma: {WM // HIGH * (WN // WIDE)} in all.")
 
 
 def tile_of_a_warp(result: RunResult) -> tuple[Axes, str]:
@@ -57,5 +58,5 @@ def tile_of_a_warp(result: RunResult) -> tuple[Axes, str]:
     each = result.count("wavefronts") / (result.counters or {})[MATRIX]
     pairs = WM // HIGH * (WN // WIDE)
     said = f"{pairs * each:g} wavefronts of loads for {pairs} mma: {each:g} for each"
-    ax = draw_tile(WM, WN, tuple(str(DEEP * side // 64) for side in (HIGH, WIDE)), said)
+    ax = draw_tile(WM, WN, (str(DEEP * HIGH // 64), str(DEEP * WIDE // 64)), said)
     return ax, f"A warp's tile of {WM} × {WN}: {WM // HIGH} fragments of A with 4 wavefronts each, {WN // WIDE} of B with 2 each. {said}."

@@ -41,15 +41,15 @@ def library() -> float:
 
 def scoreboard() -> Table:
     """Return the wavefronts that feed an `mma`, the speed that they allow at most, and the recorded one."""
-    rows: list[tuple[Any, ...]] = [("cuBLAS, float32", "–", "–", f"{speed('cuBLAS'):.0f}")]
+    rows: list[tuple[Any, ...]] = [("cuBLAS, float32", "", "", f"{speed('cuBLAS'):.0f}")]
     for name, numbers in (("sgemm_mma", "TF32"), ("sgemm_bf16", "bfloat16")):
         found = of_an_mma(name)
         each = found["loaded"] + found["stored"]
         rows.append((f"{name}, {numbers}", f"{each:g}", f"{allowed(each, numbers):.0f}", f"{speed(name):.0f}"))
-    rows += [("nothing but mma, bfloat16", "0", "–", f"{alone('bf16'):.0f}"), ("cuBLAS, bfloat16", "–", "–", f"{library():.0f}")]
+    rows += [("nothing but mma, bfloat16", "", "", f"{alone('bf16'):.0f}"), ("cuBLAS, bfloat16", "", "", f"{library():.0f}")]
     dates = [data.load("tensor").date, data.readings("mma").date, data.readings("warpgroups").date]
     return Table(("", "wavefronts per mma", "they allow, TFLOP/s", "recorded, TFLOP/s"), rows,
-                 f"Products at N = {SIZE:,}, and a loop of nothing but mma; recorded on NVIDIA H200, {min(dates)} to {max(dates)}")
+                 f"N = {SIZE:,}; recorded on NVIDIA H200, {min(dates)} to {max(dates)}")
 
 
 def in_float64() -> Table:
