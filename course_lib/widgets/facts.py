@@ -38,6 +38,11 @@ def _both(result, what):
     return sum(result.count(what, kind) for kind in KINDS) if used else None
 
 
+def _each_mma(kind):
+    """Return a function: the wavefronts of shared loads or stores for each matrix instruction; None without any."""
+    return lambda result: result.count("wavefronts", kind) / result.counters[MATRIX] if result.counters.get(MATRIX) else None
+
+
 def _multiply_adds(result):
     """Return the multiply-adds of a product, or of many vectors; None for anything else."""
     return result.M * result.N * result.K if hasattr(result, "K") else getattr(result, "multiply_adds", None)
@@ -146,6 +151,8 @@ ROWS: dict[str, Callable[[Any], Fact]] = {
     "sectors / multiply-add": _counted("load sectors / multiply-add", _per(lambda r: r.count("sectors"))),
     "wavefronts / multiply-add": _counted("shared wavefronts / multiply-add", _per(lambda r: r.count("wavefronts"))),
     "wavefronts / warp multiply-add": _counted("shared wavefronts / multiply-add of a warp", _per(lambda r: WARP * r.count("wavefronts"))),
+    "wavefronts / mma": _counted("shared wavefronts of loads / matrix instruction", _each_mma("load")),
+    "stored wavefronts / mma": _counted("shared wavefronts of stores / matrix instruction", _each_mma("store")),
     "wavefronts": _counted("shared wavefronts, loads and stores", lambda r: _both(r, "wavefronts")),
     "conflicts": _counted("bank conflicts: wavefronts above the ideal", lambda r: _both(r, "conflicts")),
     "wavefronts a load": _counted("wavefronts a shared load", _ratio(

@@ -16,13 +16,14 @@ from course_lib.check import check
 from course_lib.errors import CourseError
 from course_lib.explorables.fragments import SHOWN
 from course_lib.explorables.matrix_load import states
-from course_lib.kernels import UserKernel, get
+from course_lib.kernels import get
 from course_lib.lessons import tensor_cores
 from course_lib.lessons.stages import times as doubles
-from course_lib.lessons.tensor_cores import counts, times
+from course_lib.lessons.tensor_cores import counts, mistake, pictures, times
 from course_lib.plots.lane_shares import lane_share
 from course_lib.run import matches, run
 from course_lib.widgets.compute import evaluate, inputs
+from course_lib.widgets.facts import facts
 from tools import my_course
 
 ROOT = Path(__file__).parents[2]
@@ -31,8 +32,7 @@ CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_
 CELLS = {key: re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text) if key != "mine" else text for key, text in CELLS.items()}
 LECTURE = " ".join((ROOT / "docs" / "lecturing" / "16_tensor_cores.md").read_text(encoding="utf-8").split())
 MINE = CELLS["mine"].split("\n", 1)[1]
-ROWS = {row[0]: row[1:] for row in counts.feeding().rows}
-PADDED, PLAIN, FLAT, SMALL, LARGE = counts.FED
+PADDED, OWN_A, OWN_B, FLAT = counts.LOADED
 
 
 # ---- who holds what ------------------------------------------------------------------------------------------------------------------
@@ -75,15 +75,24 @@ def test_the_readers_kernel_is_right():
 def test_an_exchange_of_two_registers_is_found_and_the_unit_matrix_shows_it():
     swapped = tensor_cores.with_exchanged(MINE)
     assert not check(swapped, like="sgemm_mma").right
-    A, unit = np.arange(128, dtype=np.float32).reshape(16, 8), np.eye(8, dtype=np.float32)
-    C = run(UserKernel.from_source(swapped, like="sgemm_mma"), A, unit, backend="sim").C
+    A, C = mistake.seen(swapped)
     expected = A.copy()
     expected[:8, 4:], expected[8:, :4] = A[8:, :4], A[:8, 4:]
     assert np.array_equal(C, expected), "the right half of rows 0 to 7 and the left half of rows 8 to 15"
-    assert C[8, 0] == 4 == A[0, 4]
-    assert np.array_equal(run(UserKernel.from_source(MINE, like="sgemm_mma"), A, unit, backend="sim").C, A)
+    assert C[mistake.ASKED] == 4 == A[0, 4]
+    assert np.array_equal(*mistake.seen(MINE))
     with pytest.raises(CourseError, match="as it was given"):
         tensor_cores.with_exchanged("int main() {}")
+
+
+def test_the_picture_of_the_mistake_has_its_numbers_and_a_colour_for_each_exchanged_register():
+    for lane in range(32):
+        for slot, (row, column) in enumerate(lane_share("mma 16×8×8, TF32", lane).elements["A"]):
+            assert mistake.register(8 * row + column) == slot
+    assert mistake.HUES[0] == mistake.HUES[3]
+    assert len(set(mistake.HUES.values())) == 3
+    shown = tensor_cores.through_unit(tensor_cores.with_exchanged(MINE))
+    assert "row 0 is 0, 1, 2, 3, 64, 65, 66, 67, and row 8 is 4, 5, 6, 7, 68, 69, 70, 71" in shown.alt
 
 
 @pytest.mark.slow
@@ -102,55 +111,60 @@ def test_a_reader_with_a_blank_copy_reaches_the_end(tmp_path):
 
 # ---- feeding -------------------------------------------------------------------------------------------------------------------------
 def test_the_prediction_is_a_formula():
-    assert tensor_cores.wavefronts_of_a_product("sbgemm_mma") == 1.5 == (64 * 16 + 16 * 32) * 2 / 128 / (4 * 4)
-    assert tensor_cores.wavefronts_of_a_product("sbgemm_mma", WM=128, WN=32) == 1.25, "the self-check's"
+    assert tensor_cores.wavefronts_of_an_mma("sbgemm_mma") == 1.5 == (64 * 16 + 16 * 32) * 2 / 128 / (4 * 4)
+    assert tensor_cores.wavefronts_of_an_mma("sbgemm_mma", WM=128, WN=32) == 1.25, "the self-check's"
     kernel = get("sbgemm_mma")
     assert kernel.block() == (256, 1, 1)
     values = kernel.check()
     assert [values[name] for name in ("BM", "BN", "BK", "WM", "WN")] == [128, 128, 64, 64, 32]
+    asked = tensor_cores.work_of_a_warp().alt
+    assert "4 fragments of A" in asked
+    assert "wavefront" not in asked, "the answer is not told"
 
 
-def test_what_each_change_does():
-    assert ROWS == {PADDED: ("0.375", "1.5", "0.5", "2"), PLAIN: ("2", "2", "0.5", "2.5"), FLAT: ("0.375", "12", "0.5", "12.5"),
-                    SMALL: ("0.5", "2", "0.5", "2.5"), LARGE: ("0.25", "1", "0.5", "1.5")}
-    limit = times.cycles_of_a_product("bf16")
-    assert f"{limit:.2f}" == "1.69"
-    assert [name for name, row in ROWS.items() if float(row[-1]) < limit] == [LARGE]
-    assert f"at most {limit / 2:.0%} of what".replace("%", " %") in CELLS["feeding-told"]
-    assert 2 / 0.375 > 5
-
-
-@pytest.mark.slow
-def test_plain_loads_cost_wavefronts_for_b_alone():
-    a, b = counts.LOADS
-    only_a, only_b = (counts.of_a_product(counts.changed({line: counts.LOADS[line]})) for line in (a, b))
-    assert (only_a["loaded"], only_b["loaded"]) == (1.5, 2.0)
-    assert (only_a["loads"], only_b["loads"]) == (1.125, 1.25)
-
-
-@pytest.mark.parametrize("name", [PADDED, PLAIN, FLAT])
-def test_the_changed_kernels_are_right_and_only_one_has_conflicts(name):
-    A, B, _ = inputs(128, 128, 64)
-    changes, parameters = counts.FED[name]
-    result = run(counts.changed(changes), A, B, backend="sim", **parameters)
-    assert matches(result.C, A, B, inputs="bf16")
-    assert (result.count("conflicts") > 0) is (name == FLAT)
-    assert all(old in get("sbgemm_mma").source for old in changes)
+def test_the_tile_of_a_warp_is_drawn_with_its_fragments():
+    ax = pictures.draw_tile(64, 32, ("4", "2"), "")
+    texts = [text.get_text() for text in ax.texts]
+    assert [texts.count(words) for words in ("4", "2", "mma")] == [4, 4, 16]
+    assert {"4 fragments of A, 4 wavefronts each", "4 fragments of B,\n2 wavefronts each"} < set(texts)
 
 
 @pytest.mark.slow
 def test_what_the_sliders_show():
+    names = ("wavefronts / mma", "stored wavefronts / mma", "registers", "spilled")
     tile = {"BM": 128, "BN": 128, "BK": 64}
-    found = {(WM, WN): evaluate("sbgemm_mma", 128, tile | {"WM": WM, "WN": WN}) for WM in (32, 64) for WN in (32, 64)}
-    each = {warp: 64 * 32 * result.count("wavefronts") / 128**3 for warp, result in found.items()}
-    assert each == {(32, 32): 2, (32, 64): 1.5, (64, 32): 1.5, (64, 64): 1}
-    registers = {warp: result.resources.registers for warp, result in found.items()}
-    assert f"{registers[64, 64]} per thread, as many as there can be, where 32 × 32 takes {registers[32, 32]}" in CELLS["played"]
-    assert f"With {registers[64, 32]} registers per thread only {found[64, 32].occupancy.warps} warps" in LECTURE
-    small = evaluate("sbgemm_mma", 128, tile | {"BM": 64, "BN": 64, "WM": 64, "WN": 64})
-    assert (small.count("wavefronts"), small.resources.registers) == (found[64, 64].count("wavefronts"), registers[64, 64])
-    stored = [result.count("wavefronts", "store") for result in (small, found[64, 64])]
-    assert stored[0] > stored[1], "the block's tile decides it"
+    results = {(WM, WN): evaluate("sbgemm_mma", 128, tile | {"WM": WM, "WN": WN}) for WM in (32, 64) for WN in (32, 64)}
+    found = {warp: tuple(facts(result, names).values()) for warp, result in results.items()}
+    assert found == {(32, 32): ("2", "0.5", "94", "0"), (32, 64): ("1.5", "0.5", "166", "0"), (64, 32): ("1.5", "0.5", "166", "0"),
+                     (64, 64): ("1", "0.5", "255", "16")}
+    assert "So 64 × 64 takes 255 registers, as many as a thread can have, where 32 × 32 takes 94." in CELLS["played"]
+    assert "Even so 16 bytes per thread spill" in CELLS["played"]
+    assert f"With {found[64, 32][2]} registers per thread only {results[64, 32].occupancy.warps} warps" in LECTURE
+    for warp, result in results.items():
+        _, alt = tensor_cores.tile_of_a_warp(result)
+        assert alt.endswith(f" mma: {found[warp][0]} for each.")
+    for WM in (32, 64):
+        for (BM, BN), stored in {(64, 64): "1", (128, 64): "0.75", (64, 128): "0.75"}.items():
+            result = evaluate("sbgemm_mma", 128, {"BM": BM, "BN": BN, "BK": 64, "WM": WM, "WN": 32})
+            assert tuple(facts(result, names).values())[:2] == (found[WM, 32][0], stored)
+
+
+# ---- optional: ldmatrix --------------------------------------------------------------------------------------------------------------
+def test_what_each_way_to_load_takes():
+    rows = {row[0]: row[1:] for row in tensor_cores.ways_to_load().rows}
+    assert rows == {PADDED: ("0.375", "1.5"), OWN_A: ("1.125", "1.5"), OWN_B: ("1.25", "2"), FLAT: ("0.375", "12")}
+    assert "three times as many load instructions, and as many wavefronts" in CELLS["feeding-told"]
+    assert 4 * 2 / 16 == 0.5, "B's wavefronts with ldmatrix, which double"
+    assert 1.25 > 3 * 0.375
+
+
+@pytest.mark.parametrize("name", counts.LOADED)
+def test_the_changed_kernels_are_right_and_only_one_has_conflicts(name):
+    A, B, _ = inputs(128, 128, 64)
+    result = run(counts.changed(counts.LOADED[name]), A, B, backend="sim")
+    assert matches(result.C, A, B, inputs="bf16")
+    assert (result.count("conflicts") > 0) is (name == FLAT)
+    assert all(old in get("sbgemm_mma").source for old in counts.LOADED[name])
 
 
 @pytest.mark.slow
@@ -162,59 +176,44 @@ def test_the_pictures_paddings():
         assert words in told
 
 
-# ---- stages --------------------------------------------------------------------------------------------------------------------------
-def test_the_steps_that_waited():
-    took, wavefronts = times.step_cycles(), counts.of_a_product("sgemm_bf16")
-    products = 128 * 128 * 32 // 2048
-    multiplied, fed = products * times.cycles_of_a_product("bf16"), products * (wavefronts["loaded"] + wavefronts["stored"])
-    told = CELLS["waiting"]
-    assert f"took {took:,.0f} cycles on average for a step" in told
-    assert f"Its {products} products take {multiplied:.0f} cycles at the rate of the loop, and their wavefronts {fed:.0f}" in told
-    assert f"that would be {multiplied + fed:.0f}" in told
-    assert 0.45 < 1 - (multiplied + fed) / took < 0.55, "about half of the time"
-    assert f"it accounts for {fed:.0f} of {took:,.0f} cycles" in LECTURE
-    assert [get("sgemm_bf16").check()[name] for name in ("BM", "BN", "BK")] == [128, 128, 32]
-
-
-@pytest.mark.slow
-def test_how_the_next_tiles_come():
-    one, same, own = counts.next_tiles().rows
-    assert [row[1:3] for row in (one, same, own)] == [(2, 1), (1, 2), (1, 2)]
-    assert one[4] == same[4] == "2"
-    assert own[4] == "1.375"
-    assert [row[-1] for row in (one, same)] == [8, 16], "one block of eight warps, and two"
-    assert float(own[4]) < times.cycles_of_a_product("bf16")
-    values = get("sbgemm_stages").check()
-    assert [values[name] for name in ("BM", "BN", "WM", "WN", "STAGES")] == [128, 256, 64, 64, 3]
-    roles = (ROOT / "notebooks" / "18_roles.ipynb").read_text(encoding="utf-8")
-    assert "an experiment on an H200 on 27 November 2026, an earlier text of it reached 293 to 338 TFLOP/s" in roles
-    assert all(0.45 < tflops / times.alone("bf16") < 0.55 for tflops in (293, 338)), "about half"
-
-
-# ---- recordings ----------------------------------------------------------------------------------------------------------------------
+# ---- limits and recordings -----------------------------------------------------------------------------------------------------------
 def test_the_numbers_of_the_opening_are_recorded():
-    told = CELLS["title"]
-    library, loop, ours = times.speed("cuBLAS"), times.alone("bf16"), times.speed("sgemm_bf16")
-    assert f"{library:.0f} TFLOP/s on an H200, in float32" in told
-    assert f"16-bit numbers at {loop:.0f} TFLOP/s" in told
-    assert f"reached {ours:.0f} TFLOP/s" in told
-    assert 12 <= loop / library < 12.5
+    library, short = times.speed("cuBLAS"), times.library()
+    assert f"float32 at {library:.0f} TFLOP/s" in CELLS["title"]
+    assert f"multiply-adds at {short:.0f} TFLOP/s, more than twelve times as fast" in CELLS["title"]
+    assert 12 < short / library < 13
     assert all(row["correct"] for row in data.readings("mma").rows)
+    assert {data.load(name).device for name in ("tensor", "ladder")} == {"NVIDIA H200"}
+    assert {data.readings(name).device for name in ("mma", "warpgroups")} == {"NVIDIA H200"}
+
+
+def test_the_limit_is_computed_from_the_wavefronts():
+    h200, found = device("H200"), counts.of_an_mma("sbgemm_mma")
+    assert (found["loaded"], found["stored"]) == (1.5, 0.5)
+    assert (h200.sms, h200.clock_mhz) == (132, 1980)
+    assert f"132 · 1.98 · 10⁹ / 2 · 4,096 = **{times.allowed(2):.0f} TFLOP/s**" in CELLS["scoreboard"]
+    assert f"shared memory would allow {times.allowed(1.5):.0f}." in CELLS["scores-told"]
+    assert times.allowed(2) < times.alone("bf16") < times.allowed(1.5)
 
 
 def test_the_scoreboard():
-    rows = {(row[0], row[1]): row[2:] for row in tensor_cores.scoreboard().rows}
-    assert rows["sgemm_mma", "TF32"] == ("2", "H200", "100.0", "317", "32%")
-    assert rows["sgemm_bf16", "bfloat16"] == ("2", "H200", "149.1", "635", "23%")
-    assert [(row[0], row[3]) for row in tensor_cores.scoreboard().rows if row[-1].endswith("%") and int(row[-1][:-1]) > 100] == [
-        ("cuBLAS", "H200"), ("sbgemm_tma, lesson 18", "H200")]
-    assert f"`sgemm_mma` reaches {times.speed('sgemm_mma') / 364:.0%} of the library".replace("%", " %") in CELLS["scores-told"]
-    assert all(0.18 < times.speed("sgemm_bf16") / tflops < 0.23 for tflops in (673, 800)), "about a fifth"
+    rows = {row[0]: row[1:] for row in tensor_cores.scoreboard().rows}
+    assert rows["sgemm_mma, TF32"] == ("2", "268", "100")
+    assert rows["sgemm_bf16, bfloat16"] == ("2", "535", "149")
+    assert rows["nothing but mma, bfloat16"] == ("", "", "635")
+    assert [rows[f"cuBLAS, {numbers}"][-1] for numbers in ("float32", "bfloat16")] == ["51", "639"]
+    told = CELLS["scores-told"]
+    assert f"149 are {times.speed('sgemm_bf16') / times.allowed(2):.0%} of 535".replace("%", " %") in told
+    loops = data.readings("mma").find(kind="bf16")
+    assert len(loops) == 4, "the best of four"
+    assert max(row["median_s"] for row in loops) < 0.25e-3, "less than a quarter of a millisecond"
+    assert [get("sgemm_bf16").check()[name] == get("sbgemm_mma").check()[name] for name in ("WM", "WN", "BM", "BN")] == [True] * 4
 
 
-def test_kernels_by_mma_stay_below_the_loop():
-    for name, kind in times.KINDS.items():
-        assert times.speed(name) < times.alone(kind)
+def test_kernels_by_mma_stay_below_the_loop_and_below_the_limit():
+    for name, kind, numbers in (("sgemm_mma", "tf32", "TF32"), ("sgemm_bf16", "bf16", "bfloat16")):
+        found = counts.of_an_mma(name)
+        assert times.speed(name) < min(times.alone(kind), times.allowed(found["loaded"] + found["stored"], numbers))
 
 
 def test_doubles():

@@ -1,0 +1,62 @@
+"""The tile of a warp: which fragments of A and of B meet in it, and which of them has how many wavefronts."""
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from course_lib.kernels import get
+from course_lib.lessons.tensor_cores.counts import MATRIX
+from course_lib.plots import render, style
+from course_lib.plots.picture import Picture
+from course_lib.run import RunResult
+
+HIGH, WIDE, DEEP, GAP = 16, 8, 16, 5           # of an mma in bfloat16; between the matrices
+MOST = 64                                      # rows and columns of the largest tile: one scale for all
+HUES = {"A": style.VERMILION, "B": style.BLUE, "C": "#BFE5D8"}
+
+
+@style.styled
+def draw_tile(WM: int, WN: int, labels: tuple[str, str], title: str, ax: Axes | None = None) -> Axes:
+    """Draw 16 columns of A to the left of a warp's tile of C, 16 rows of B above it, and one cell for each `mma`; return the Axes.
+
+    Parameters
+    ----------
+    labels
+        What stands in each fragment of A, and in each of B: its shape, or how many wavefronts it has.
+    """
+    ax = style.axes(ax, width=5.9, height=3.5)
+    rows, columns = range(0, WM, HIGH), range(0, WN, WIDE)
+    beside = [f", {label} wavefronts each" if label.isdigit() else "" for label in labels]
+    boxes = [("A", -GAP - DEEP, row, DEEP, HIGH) for row in rows] + [("B", column, -GAP - DEEP, WIDE, DEEP) for column in columns]
+    boxes += [("C", column, row, WIDE, HIGH) for row in rows for column in columns]
+    words, along = {"A": labels[0], "B": labels[1], "C": "mma"}, {"A": 0, "B": 90 if len(labels[1]) > 1 else 0, "C": 90}
+    for name, x, y, wide, high in boxes:
+        ax.add_patch(Rectangle((x, y), wide, high, facecolor=HUES[name], edgecolor=style.INK, linewidth=1.2))
+        ax.text(x + wide / 2, y + high / 2, words[name], ha="center", va="center", fontsize=10, rotation=along[name],
+                color=style.text_on(HUES[name]))
+    ax.text(-GAP - DEEP, WM + 2, f"{len(rows)} fragments of A{beside[0]}", va="top", fontsize=12)
+    ax.text(WN + 3, -GAP - DEEP / 2, f"{len(columns)} fragments of B{beside[1]}".replace(", ", ",\n"), va="center", fontsize=12)
+    ax.text(WN + 3, WM / 2, f"C: one mma for\neach pair, {len(rows) * len(columns)} in all", va="center", fontsize=12)
+    ax.set(xlim=(-GAP - DEEP - 1, MOST + 62), ylim=(MOST + 10, -GAP - DEEP - 1), aspect="equal")
+    ax.set_title(title, fontsize=13)
+    ax.axis("off")
+    return ax
+
+
+def work_of_a_warp(kernel: str = "sbgemm_mma") -> Picture:
+    """Draw what a warp of the kernel does for 16 columns of A."""
+    values = get(kernel).check()
+    WM, WN = values["WM"], values["WN"]
+    ax = draw_tile(WM, WN, ("16 × 16", "16 × 8"), f"One warp, {WM} × {WN} elements of C, and 16 columns of A",
+                   style.axes(width=7.2, height=4.3))
+    return render(ax, f"For 16 columns of A a warp needs {WM // HIGH} fragments of A, 16 × 16 each, below one another, and "
+                      f"{WN // WIDE} of B, 16 × 8 each, side by side. Each pair of them makes one mma: {WM // HIGH * (WN // WIDE)} in all.")
+
+
+def tile_of_a_warp(result: RunResult) -> tuple[Axes, str]:
+    """Draw the tile of a warp of a counted launch, each fragment with its wavefronts."""
+    WM, WN = result.parameters["WM"], result.parameters["WN"]
+    each = result.count("wavefronts") / (result.counters or {})[MATRIX]
+    pairs = WM // HIGH * (WN // WIDE)
+    said = f"{pairs * each:g} wavefronts of loads for {pairs} mma: {each:g} for each"
+    ax = draw_tile(WM, WN, (str(DEEP * HIGH // 64), str(DEEP * WIDE // 64)), said)
+    return ax, f"A warp's tile of {WM} × {WN}: {WM // HIGH} fragments of A with 4 wavefronts each, {WN // WIDE} of B with 2 each. {said}."
