@@ -60,10 +60,14 @@ def _row(found):
             found.other, found.jumps, *per, f"{factors:g}")
 
 
+def _said(value: float) -> str:
+    return f"{value + 1e-9:.3g}"             # halves go up
+
+
 def describe_steps(steps: Mapping[Any, WholeStep]) -> str:
     """Return the numbers of `step_bars` in words."""
     return "Instructions per multiply-add. " + " ".join(
-        f"{label}: {step.per_multiply_add:.3g} ({', '.join(f'{name} {value:.3g}' for name, value in step.shares().items() if value)})."
+        f"{label}: {_said(step.per_multiply_add)} ({', '.join(f'{name} {_said(n)}' for name, n in step.shares().items() if n)})."
         for label, step in steps.items())
 
 
@@ -87,9 +91,9 @@ def step_bars(steps: Mapping[Any, WholeStep], ax: Axes | None = None) -> Axes:
         for colour, (name, wide) in zip(STEP_COLOURS, step.shares().items(), strict=True):
             ax.barh(place, wide, left=left, color=colour, edgecolor="white", height=0.8, label=name if not place else None)
             if wide:
-                ax.text(left + wide / 2, place, f"{wide:.3g}", va="center", ha="center", fontsize=11, color=style.text_on(colour))
+                ax.text(left + wide / 2, place, _said(wide), va="center", ha="center", fontsize=11, color=style.text_on(colour))
             left += wide
-        ax.text(left + 0.12, place, f"{left:.3g}", va="center", fontsize=14, weight="bold")
+        ax.text(left + 0.12, place, _said(left), va="center", fontsize=14, weight="bold")
     ax.set_yticks(range(len(steps)), [str(label) for label in steps])
     ax.invert_yaxis()
     ax.margins(x=0.08)

@@ -52,7 +52,7 @@ def test_at_the_beginning_nothing_tells_the_answer(opened):
     told = opened().told()
     assert "FFMA" not in told
     assert "LDS" not in told
-    assert not any(word in told for word in ("per multiply-add", "once per tile", "159", "9.94", " 8 "))
+    assert not any(word in told for word in ("instructions per multiply-add", "once per tile", "159", "9.94", " 8 "))
 
 
 def test_it_plays_to_the_end_and_judges_the_prediction(opened):

@@ -21,7 +21,7 @@ from course_lib.lessons.unrolling import ballast, counts, experiments, texts
 from course_lib.magic import from_cell
 from course_lib.plots import linked_code
 from course_lib.run import matches, run
-from course_lib.toolchain import nvrtc_version, resources, whole_step
+from course_lib.toolchain import loops, nvrtc_version, resources, sass, whole_step
 from course_lib.widgets.compute import evaluate, inputs
 from tools import my_course
 
@@ -81,6 +81,7 @@ def test_whoever_forbids_it_gets_the_four_and_check_is_content(mine):
     if nvrtc_version() == (13, 5):
         assert [step.per_multiply_add for step in (found, course)] == [5.625, 5.6875]
         assert list(found.shares().values())[:3] == list(course.shares().values())[:3]
+        assert "your kernel: 5.63 (" in repr(unrolling.beside(forbidden))
     says("Your kernel takes 5.63 instructions per multiply-add in place of 3.75, which is half as many again.",
          "nearly the same as `#pragma unroll 4` (5.69)")
 
@@ -240,6 +241,10 @@ def test_the_additions_change_the_instructions_alone_and_the_time_follows_them_a
          f"With the two additions it executes {two.instructions + 1e-9:.2f} instructions per multiply-add",
          f"in place of {bare.instructions:.2f}, half as many again.", f"at UNROLL = 1, where the kernel took {rolled.ms:.2f} ms")
     assert 0 < two.ms / bare.ms - 1 < 0.005
+    codes = [ballast.compiled({"UNROLL": 16, "EXTRA": extra, "WAYS": 1}) for extra in ballast.EXTRA]
+    loads = [{name: n for name, n in loops(sass(code, counts.KERNEL))[0].counts.items() if name.startswith("LD")} for code in codes]
+    assert loads[0] == loads[1] == loads[2], "the loads stay the same"
+    says(f"Two additions that nobody needs cost {longer[0]} % at UNROLL = 1")
     assert unrolling.recorded_ms(16, extra=2) == round(two.ms, 1)
 
 
