@@ -54,7 +54,7 @@ export function executed(scene, at) {
   return { done, kinds, times };
 }
 const iterationOf = ({ first, loop, times }, j) => (j < first || j >= first + loop * times ? 0 : 1 + Math.floor((j - first) / loop));
-const perMultiplyAdd = n => String(Number((n / WORK).toPrecision(3)));
+const perMultiplyAdd = n => String(Math.round(100 * n / WORK) / 100);
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
 // Three columns, or source and code above the pile, or all below each other; widths and heights in letters' sizes.
@@ -249,8 +249,8 @@ function drawLegend(pen, view, where) {
     if (!numbers[kind] && !(scene.asks && ended)) continue;
     drawBox(pen, view, { x: legend.x, y: y - 0.85 * text, w: text, h: text }, kind);
     const number = ended ? perMultiplyAdd(numbers[kind]) : numbers[kind];
-    write(pen, view, number, legend.x + 4 * text, y, { align: "right", weight: 700 });
-    write(pen, view, short ? NAMES[kind].replace("-memory", "").replace(" itself", "") : NAMES[kind], legend.x + 4.5 * text, y);
+    write(pen, view, number, legend.x + 3.7 * text, y, { align: "right", weight: 700 });
+    write(pen, view, short ? NAMES[kind].replace("-memory", "").replace(" itself", "") : NAMES[kind], legend.x + 4.2 * text, y);
     y += 1.45 * text;
   }
 }

@@ -1,6 +1,7 @@
 """What stands in the machine code of kernels' innermost loops, side by side."""
 
 from collections.abc import Mapping
+from math import floor
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -60,15 +61,20 @@ def _row(found):
             found.other, found.jumps, *per, f"{factors:g}")
 
 
-def _said(value: float) -> str:
-    return f"{value + 1e-9:.3g}"             # halves go up
+def two_decimals(value: float) -> str:
+    """Write a number with two decimals at most; halves go up, as in the picture.
+
+    >>> two_decimals(5.0), two_decimals(1.9375), two_decimals(0.625)
+    ('5', '1.94', '0.63')
+    """
+    return f"{floor(100 * value + 0.5) / 100:.2f}".rstrip("0").rstrip(".")
 
 
 def describe_steps(steps: Mapping[Any, WholeStep]) -> str:
     """Return the numbers of `step_bars` in words."""
+    kinds = {label: ", ".join(f"{name} {two_decimals(n)}" for name, n in step.shares().items() if n) for label, step in steps.items()}
     return "Instructions per multiply-add. " + " ".join(
-        f"{label}: {_said(step.per_multiply_add)} ({', '.join(f'{name} {_said(n)}' for name, n in step.shares().items() if n)})."
-        for label, step in steps.items())
+        f"{label}: {two_decimals(step.per_multiply_add)} ({kinds[label]})." for label, step in steps.items())
 
 
 @style.styled
@@ -91,9 +97,9 @@ def step_bars(steps: Mapping[Any, WholeStep], ax: Axes | None = None) -> Axes:
         for colour, (name, wide) in zip(STEP_COLOURS, step.shares().items(), strict=True):
             ax.barh(place, wide, left=left, color=colour, edgecolor="white", height=0.8, label=name if not place else None)
             if wide:
-                ax.text(left + wide / 2, place, _said(wide), va="center", ha="center", fontsize=11, color=style.text_on(colour))
+                ax.text(left + wide / 2, place, two_decimals(wide), va="center", ha="center", fontsize=11, color=style.text_on(colour))
             left += wide
-        ax.text(left + 0.12, place, _said(left), va="center", fontsize=14, weight="bold")
+        ax.text(left + 0.12, place, two_decimals(left), va="center", fontsize=14, weight="bold")
     ax.set_yticks(range(len(steps)), [str(label) for label in steps])
     ax.invert_yaxis()
     ax.margins(x=0.08)

@@ -20,6 +20,7 @@ from course_lib.lessons import unrolling
 from course_lib.lessons.unrolling import ballast, counts, experiments, texts
 from course_lib.magic import from_cell
 from course_lib.plots import linked_code
+from course_lib.plots.machine_code import two_decimals
 from course_lib.run import matches, run
 from course_lib.toolchain import loops, nvrtc_version, resources, sass, whole_step
 from course_lib.widgets.compute import evaluate, inputs
@@ -60,7 +61,7 @@ def test_the_worked_kernel_is_right_on_every_input_and_unrolls_by_four(mine):
 def test_the_compiler_unrolls_the_rest_by_itself(mine):
     plain, four, one = counts.variants().values()
     assert [unrolling.per_multiply_add(text) for text in (plain, four, one)] == [
-        float(counts.two_decimals(counts.step(factor).per_multiply_add)) for factor in (16, 4, 1)]
+        float(two_decimals(counts.step(factor).per_multiply_add)) for factor in (16, 4, 1)]
     assert unrolling.per_multiply_add(mine) == unrolling.per_multiply_add(plain)
     assert [counts.same_code(text, mine) for text in (plain, four, one)] == [True, False, False]
     assert [counts.step_of(text).inner.counts["FFMA"] for text in (mine, plain, four, one)] == [16, 16, 4, 1]
@@ -266,7 +267,7 @@ def test_the_bars_say_every_count_and_leave_the_percentages_to_the_reader():
                            (unrolling.more_or_fewer_wavefronts(), experiments.wavefront_pairs())):
         told = repr(picture)
         for item in found:
-            assert f"{item.name}: machine instructions per multiply-add {counts.two_decimals(item.instructions)}" in told
+            assert f"{item.name}: machine instructions per multiply-add {two_decimals(item.instructions)}" in told
             assert f"{item.ms:.2f} ms" in told
         assert "%" not in told
 

@@ -1,11 +1,11 @@
 """Machine instructions of a step along K: of the course's kernel for every UNROLL, and of the reader's own."""
 
 from functools import cache
-from math import floor
 
 from course_lib import kernels
 from course_lib.errors import CourseError
 from course_lib.plots import linked_code
+from course_lib.plots.machine_code import two_decimals
 from course_lib.run import resolve
 from course_lib.toolchain import WholeStep, whole_step
 
@@ -20,15 +20,6 @@ def step(factor: int) -> WholeStep:
     found = whole_step(KERNEL, TILE=TILE, UNROLL=factor)
     assert found is not None                         # the kernel has tiles, of known depth
     return found
-
-
-def two_decimals(value: float) -> str:
-    """Write a number with two decimals at most; halves go up, as in the picture.
-
-    >>> two_decimals(5.0), two_decimals(1.9375), two_decimals(0.625)
-    ('5', '1.94', '0.63')
-    """
-    return f"{floor(100 * value + 0.5) / 100:.2f}".rstrip("0").rstrip(".")
 
 
 def step_of(kernel: str) -> WholeStep:

@@ -6,8 +6,9 @@ from typing import Any
 
 from course_lib import data
 from course_lib.lessons.unrolling import ballast
-from course_lib.lessons.unrolling.counts import FACTORS, TILE, two_decimals
+from course_lib.lessons.unrolling.counts import FACTORS, TILE
 from course_lib.plots import render, style
+from course_lib.plots.machine_code import two_decimals
 from course_lib.plots.picture import Picture
 
 N_TIMED = 4096
