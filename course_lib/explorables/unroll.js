@@ -21,7 +21,7 @@ export function rowsOf(code) {
 }
 
 /** What one position of the controls shows. `loop`: the instructions of one iteration, `times`: how many iterations the tile takes.
-    After the boxes were sorted, another UNROLL asks first (`asks`): the boxes of UNROLL = 1 lie there; then what goes is crossed out; then the pile closes up. */
+    After the boxes were sorted, another UNROLL asks first (`asks`): the boxes of UNROLL = 1 lie there; then what goes turns pale; then the pile closes up. */
 export function sceneOf(values, states, last = null, at = 0) {
   const asks = values.unroll > 1 && last !== null && at >= last.many + 1 - EPS, { order: all, code: rolled } = states[1], firsts = all.map(n => rolled[n].kind);
   const wholes = Object.fromEntries(KINDS.map(kind => [kind, firsts.filter(k => k === kind).length]));
@@ -34,7 +34,7 @@ export function sceneOf(values, states, last = null, at = 0) {
   const rows = Math.max(...Object.values(states).map(s => Math.ceil(s.order.length / WORK)));
   const main = state.code.find(i => i.kind === "multiply").line;
   const sortedAt = many + 1, steps = asks ? many + 3 : sortedAt, begin = last !== null && at >= last.many + 1 - EPS ? sortedAt : 0;
-  const scene = { ...rowsOf(state.code), unroll: values.unroll, state, main, rows, wholes, whole: all.length, asks, many, kinds, counts, times, loop, first, place, sortedAt, steps, begin, unit: values.unroll > 1 ? "orange rows" : "instructions", answer: values.unroll > 1 ? counts.loop / WORK : loop, marks: state.inner ? iterations : [{ step: first, label: "16 multiply-adds" }] };
+  const scene = { ...rowsOf(state.code), unroll: values.unroll, state, main, rows, wholes, whole: all.length, asks, many, kinds, counts, times, loop, first, place, sortedAt, steps, begin, answer: many / WORK, marks: state.inner ? iterations : [{ step: first, label: "16 multiply-adds" }] };
   return { ...scene, seconds: step => paceOf(scene, step) };
 }
 
@@ -174,10 +174,10 @@ function drawCode(pen, view, where) {
   pen.restore();
 }
 
-/** Whether the answer is still to be given: the boxes of UNROLL = 1 lie there, and nothing is crossed out. */
+/** Whether the answer is still to be given: the boxes of UNROLL = 1 lie there, and nothing has turned pale. */
 const hides = ({ scene, at }) => scene.asks && Math.abs(at - scene.sortedAt) < EPS;
 
-/** The boxes: in the order of execution, 16 per row, then sorted by kind. What UNROLL = 1 needed and this one does not is crossed out. */
+/** The boxes: in the order of execution, 16 per row, then sorted by kind. What UNROLL = 1 needed and this one does not turns pale. */
 function drawPile(pen, view, where) {
   const { scene, seen, at } = view, { pile } = where, sort = ease(clamp(at - scene.many));
   write(pen, view, "Executed, 16 per row", pile.x, pile.y - 0.6 * view.text, { weight: 600 });
@@ -186,7 +186,7 @@ function drawPile(pen, view, where) {
   if (sort === 1 && scene.unroll > 1) drawFirst(pen, view, where);
   if (at >= scene.sortedAt - EPS) return drawSorted(pen, view, pile);
   const places = endsOf(scene), target = scene.asks ? places.map((_, n) => n) : places, kept = keptOf(scene);
-  kept.forEach((is, n) => { if (!is) drawGone(pen, view, cellBox(pile, target[n]), kindsOf(scene)[n], sort, scene.asks ? 0 : 1); });
+  kept.forEach((is, n) => { if (!is) drawBox(pen, view, cellBox(pile, target[n]), kindsOf(scene)[n], sort * (scene.asks ? 1 : paled(1))); });
   const own = [...kept.keys()].filter(n => kept[n]);
   for (let j = 0; j < seen.done; ++j) drawBox(pen, view, between(cellBox(pile, j), cellBox(pile, target[own[scene.place[j]]]), sort), scene.kinds[j], faint(view, j));
   const part = at - seen.done;
@@ -204,7 +204,7 @@ export function endsOf(scene) {
   return keptOf(scene).map(kept => (kept ? stays++ : goes++));
 }
 
-/** After sorting: the boxes of UNROLL = 1, then the crosses, then the pile closed up, with what is gone on top of it. */
+/** After sorting: the boxes of UNROLL = 1, then those that go turn pale, then the pile closes up, with what is gone on top of it. */
 function drawSorted(pen, view, pile) {
   const { scene, before, turn, at } = view, kept = keptOf(scene), ends = endsOf(scene), moves = turn < 1 && before !== scene;
   const since = at - scene.sortedAt, gone = scene.asks ? clamp(since) : 1, closing = scene.asks ? ease(clamp(since - 1)) : 1;
@@ -212,18 +212,13 @@ function drawSorted(pen, view, pile) {
   kindsOf(scene).forEach((kind, n) => {
     const place = between(cellBox(pile, n), cellBox(pile, ends[n]), closing), box = moves ? between(cellBox(pile, old[n]), place, ease(turn)) : place;
     const off = kept[n] ? 0 : gone, off0 = moves && !had[n] ? 1 : 0;
-    const crossed = moves ? lerp(off0, off, turn) : off;
-    if (crossed > EPS) drawGone(pen, view, box, kind, 1, crossed);
-    else drawBox(pen, view, box, kind, kept[n] ? faint(view, scene.place.indexOf(ends[n])) : 1);
+    const pale = moves ? lerp(off0, off, turn) : off;
+    drawBox(pen, view, box, kind, pale > EPS ? paled(pale) : kept[n] ? faint(view, scene.place.indexOf(ends[n])) : 1);
   });
 }
 
-/** A box that UNROLL = 1 needed and this UNROLL does not: faint, and crossed out. */
-function drawGone(pen, view, box, kind, alpha, crossed) {
-  const { x, y, w, h } = box, part = 0.22, [l, t, r, b] = [x + part * w, y + part * h, x + w - part * w, y + h - part * h];
-  drawBox(pen, view, box, kind, alpha * (1 - 0.86 * crossed));
-  stroke(pen, [[l, t, r, b], [l, b, r, t]], view.inks[kind], 1.5, alpha * crossed);
-}
+/** How strongly a box is drawn that UNROLL = 1 needed and this UNROLL does not: pale in the end. */
+const paled = part => 1 - 0.84 * part;
 
 /** Before the first instruction: the row of multiply-adds that the tile is there for, as empty boxes. */
 function drawWanted(pen, view, { pile, text }, alpha) {
@@ -287,11 +282,11 @@ function draw(pen, view) {
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
 export function says(view) {
   const { scene } = view, { unroll, many, loop, times, counts } = scene, { j, index } = nowOf(scene, view.at);
-  if (j < 0 && unroll === 1) return "Each iteration of the loop over k does one multiply-add. How many machine instructions does an iteration take? Predict, then play.";
+  if (j < 0 && unroll === 1) return "A warp works through one tile. How many machine instructions does it execute per multiply-add? Predict, then play.";
   const wrote = `With UNROLL = ${unroll} the compiler writes ${unroll} multiply-adds into each iteration of the loop over k.`;
-  if (j < 0) return `${wrote} How many rows will the orange boxes fill, the instructions of the loop itself? Predict, then play.`;
-  if (hides(view)) return `These are the boxes of UNROLL = 1. ${wrote} How many rows of orange boxes will be left? Predict, then play.`;
-  if (index < 0 && scene.asks && view.at < scene.steps - EPS) return `Crossed out is what UNROLL = ${unroll} does not need: ${plural(scene.whole - many, "instruction")} of ${scene.whole}.`;
+  if (j < 0) return `${wrote} How many instructions per multiply-add? Predict, then play.`;
+  if (hides(view)) return `These are the boxes of UNROLL = 1. ${wrote} How many instructions per multiply-add will be left? Predict, then play.`;
+  if (index < 0 && scene.asks && view.at < scene.steps - EPS) return `Pale is what UNROLL = ${unroll} does not need: ${plural(scene.whole - many, "instruction")} of ${scene.whole}.`;
   if (index < 0) {
     const taken = scene.state.inner ? `Each of the ${times} iterations takes ${loop} instructions` : `The ${WORK} multiply-adds take ${loop} instructions, and no loop is left`;
     return `${taken}. With the ${counts.tile} that come once per tile, the warp has executed ${many} instructions for ${WORK} multiply-adds: ${perMultiplyAdd(many)} per multiply-add.`;
@@ -306,7 +301,7 @@ export function says(view) {
 
 function when(view) {
   const { scene } = view, { j, index } = nowOf(scene, view.at);
-  return j < 0 ? "before the first instruction" : index < 0 ? (hides(view) ? "the boxes of UNROLL = 1" : scene.asks && view.at < scene.steps - EPS ? "crossed out" : "sorted by kind") : `instruction ${j + 1}`;
+  return j < 0 ? "before the first instruction" : index < 0 ? (hides(view) ? "the boxes of UNROLL = 1" : scene.asks && view.at < scene.steps - EPS ? "what goes is pale" : "sorted by kind") : `instruction ${j + 1}`;
 }
 
 function describes(view) {
@@ -335,7 +330,7 @@ function hit(view, x, y) {
 // ---- the explorable ------------------------------------------------------------------------------------------------------------------
 export const picture = {
   title: "One warp executes the machine code of one tile",
-  ask: { label: "Your prediction", unit: "instructions" },
+  ask: { label: "Your prediction", unit: "per multiply-add" },
   jump: "Next iteration",
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
   height: (width, text) => (modeOf({ width }) === "wide" ? clamp(0.36 * width, 26 * text, 450) : Math.round(NEEDS[modeOf({ width })][1] * text)),

@@ -1,6 +1,7 @@
 """What stands in the machine code of kernels' innermost loops, side by side."""
 
 from collections.abc import Mapping
+from math import floor
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -60,43 +61,49 @@ def _row(found):
             found.other, found.jumps, *per, f"{factors:g}")
 
 
-def describe_steps(steps: Mapping[Any, WholeStep], chosen: Any = None) -> str:
+def two_decimals(value: float) -> str:
+    """Write a number with two decimals at most; halves go up, as in the picture.
+
+    >>> two_decimals(5.0), two_decimals(1.9375), two_decimals(0.625)
+    ('5', '1.94', '0.63')
+    """
+    return f"{floor(100 * value + 0.5) / 100:.2f}".rstrip("0").rstrip(".")
+
+
+def describe_steps(steps: Mapping[Any, WholeStep]) -> str:
     """Return the numbers of `step_bars` in words."""
+    kinds = {label: ", ".join(f"{name} {two_decimals(n)}" for name, n in step.shares().items() if n) for label, step in steps.items()}
     return "Instructions per multiply-add. " + " ".join(
-        f"{label}: {step.per_multiply_add:.3g} ({', '.join(f'{name} {value:.3g}' for name, value in step.shares().items() if value)})."
-        for label, step in steps.items()) + (f" Marked: {chosen}." if chosen else "")
+        f"{label}: {two_decimals(step.per_multiply_add)} ({kinds[label]})." for label, step in steps.items())
 
 
 @style.styled
-def step_bars(steps: Mapping[Any, WholeStep], ax: Axes | None = None, *, chosen: Any = None, title: str | None = None,
-              note: str | None = None) -> Axes:
+def step_bars(steps: Mapping[Any, WholeStep], ax: Axes | None = None) -> Axes:
     """Draw the machine instructions of a whole step along K for each multiply-add, as stacked bars.
 
     Parameters
     ----------
     steps
         By label, from top to bottom.
-    chosen
-        The label that is marked on the axis.
 
     >>> from course_lib.toolchain import whole_step
     >>> ax = step_bars({u: whole_step("sgemm_unrolled", UNROLL=u) for u in (1, 16)})
     >>> [t.get_text() for t in ax.texts]
-    ['9.94', '3.75']
+    ['1', '2', '5', '1.94', '9.94', '1', '1.25', '1.5', '3.75']
     """
-    ax = style.axes(ax, width=9.0, height=2.0 + 0.55 * len(steps))
-    shares = [step.shares() for step in steps.values()]
-    left = [0.0] * len(steps)
-    for n, name in enumerate(shares[0]):
-        widths = [share[name] for share in shares]
-        ax.barh(range(len(steps)), widths, left=left, color=STEP_COLOURS[n], edgecolor="white", height=0.7, label=name)
-        left = [a + b for a, b in zip(left, widths, strict=True)]
-    for place, total in enumerate(left):
-        ax.text(total + 0.1, place, f"{total:.3g}", va="center", fontsize=13)
-    ax.set_yticks(range(len(steps)), [f"▶ {label}" if label == chosen else str(label) for label in steps])
+    ax = style.axes(ax, width=9.6, height=1.5 + 0.48 * len(steps))
+    for place, step in enumerate(steps.values()):
+        left = 0.0
+        for colour, (name, wide) in zip(STEP_COLOURS, step.shares().items(), strict=True):
+            ax.barh(place, wide, left=left, color=colour, edgecolor="white", height=0.8, label=name if not place else None)
+            if wide:
+                ax.text(left + wide / 2, place, two_decimals(wide), va="center", ha="center", fontsize=11, color=style.text_on(colour))
+            left += wide
+        ax.text(left + 0.12, place, two_decimals(left), va="center", fontsize=14, weight="bold")
+    ax.set_yticks(range(len(steps)), [str(label) for label in steps])
     ax.invert_yaxis()
-    ax.margins(x=0.1)
+    ax.margins(x=0.08)
     ax.tick_params(axis="y", length=0)
-    ax.set(xlabel="machine instructions per multiply-add" + (f"\n{note}" if note else ""), title=title or "")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.42, -0.2 if len(steps) > 2 else -0.35), ncols=2, columnspacing=1.2, handlelength=1.5)
+    ax.set(xlabel="machine instructions per multiply-add")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.42, 1.0), ncols=4, columnspacing=1.1, handlelength=1.0, fontsize=11.5)
     return ax

@@ -177,20 +177,6 @@ def test_lesson_06_runs_and_padding_takes_the_wavefronts_away():
         lesson.shots(SHOTS, "06_bank_conflicts-moved", whole=False)
 
 
-@pytest.mark.exhaustive
-def test_lesson_07_runs_and_an_unroll_of_two_needs_fewer_instructions():
-    from tools.browser import open_lesson
-
-    with open_lesson(ROOT / "notebooks" / "07_unrolling.ipynb") as lesson:
-        assert lesson.run_all() == []
-        lesson.shots(SHOTS, "07_unrolling")
-        unroll = lesson.sliders().first
-        before, after = lesson.move(unroll, done=lambda text: "7.4375" in text)
-        assert "9.9375" in before
-        lesson.page.locator('img[alt$="Marked: UNROLL = 2."]').first.wait_for()
-        lesson.shots(SHOTS, "07_unrolling-moved", whole=False)
-
-
 def test_a_self_check_answers_to_the_keyboard_and_a_word_opens_the_glossary():
     from tools.browser import open_lesson
 

@@ -34,7 +34,7 @@ def expected(factor, done):
 def test_every_instruction_by_key_has_the_counts_of_the_machine_code(opened):
     shown = opened(reduced_motion="reduce")
     radio(shown, 4).check(force=True)
-    shown.says(r"With UNROLL = 4 .* orange boxes .* Predict, then play")
+    shown.says(r"With UNROLL = 4 .* per multiply-add\? Predict, then play")
     assert so_far(shown)[0] == 0
     order = states()["4"]["order"]
     for done in range(1, len(order) + 1):
@@ -52,13 +52,13 @@ def test_at_the_beginning_nothing_tells_the_answer(opened):
     told = opened().told()
     assert "FFMA" not in told
     assert "LDS" not in told
-    assert not any(word in told for word in ("per multiply-add", "once per tile", "159", "9.94", " 8 "))
+    assert not any(word in told for word in ("instructions per multiply-add", "once per tile", "159", "9.94", " 8 "))
 
 
 def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown = opened()
     radio(shown, 16).check(force=True)
-    shown.prediction().fill("0")
+    shown.prediction().fill("3.75")
     shown.button("Play").click()
     shown.says("No loop is left, line 34")
     shown.button("Pause").click()
@@ -66,7 +66,7 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown.page.wait_for_timeout(300)
     assert shown.when("instruction") == stopped
     shown.button("Play").click()
-    shown.says(ENDS[16] + r".* You said 0: right\.")
+    shown.says(ENDS[16] + r".* You said 3\.75: right\.")
 
 
 def test_the_key_b_goes_from_iteration_to_iteration(opened):
@@ -79,18 +79,18 @@ def test_the_key_b_goes_from_iteration_to_iteration(opened):
         shown.says(rf"^Iteration {iteration + 1} of 16, line 34: LDS")
 
 
-def test_every_unroll_by_keyboard_asks_for_the_orange_rows_and_then_shows_them(opened):
+def test_every_unroll_by_keyboard_asks_for_the_instructions_and_then_shows_them(opened):
     shown, rolled = opened(), counts(states()["1"])
     shown.press("End")
     shown.says(ENDS[1])
     for factor in FACTORS[1:]:
         radio(shown, FACTORS[FACTORS.index(factor) - 1]).focus()
         shown.page.keyboard.press("ArrowRight")
-        shown.says(r"How many rows of orange boxes will be left\? Predict, then play\.")
+        shown.says(r"How many instructions per multiply-add will be left\? Predict, then play\.")
         assert radio(shown, factor).is_checked()
         assert so_far(shown) == (rolled.total(), dict(rolled)), "still the boxes of UNROLL = 1"
         now = counts(states()[str(factor)])
-        shown.prediction().fill(str(now["loop"] / 16))
+        shown.prediction().fill(str(now.total() / 16))
         shown.prediction().press("Space")
         shown.says(ENDS[factor] + r".*: right\.")
         assert so_far(shown) == (now.total(), dict(now))

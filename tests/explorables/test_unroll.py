@@ -99,7 +99,7 @@ def test_in_the_end_the_boxes_lie_sorted_by_kind(page, factor):
     assert lying == sorted(lying, key=KINDS.index)
     inner, times = state(factor)["inner"], TILE // factor
     loop = inner[1] - inner[0] + 1 if inner else sum(kind != "tile" for kind in kinds)
-    assert answer == (loop if factor == 1 else kinds.count("loop") / TILE), "of one iteration; then rows of orange boxes"
+    assert answer == len(kinds) / TILE, "instructions per multiply-add"
     first = inner[0] if inner else next(n for n, kind in enumerate(kinds) if kind != "tile")
     assert [mark["step"] for mark in marks] == [first + i * loop for i in range(times)]
 
@@ -111,7 +111,7 @@ SAYS = """(m, {states, unroll}) => { const scene = m.sceneOf({ unroll }, states)
 @EACH
 def test_the_words_ask_first_and_answer_last(page, factor):
     said, now = evaluate(page, SAYS, {"states": states(), "unroll": factor}), state(factor)
-    asked = "How many machine instructions does an iteration take?" if factor == 1 else "How many rows will the orange boxes fill"
+    asked = "does it execute per multiply-add?" if factor == 1 else "How many instructions per multiply-add?"
     assert asked in said[0]
     assert said[0].endswith("Predict, then play.")
     total, loop = len(now["order"]), sum(now["code"][n]["kind"] != "tile" for n in now["order"]) * factor // TILE
@@ -129,7 +129,7 @@ def test_the_words_ask_first_and_answer_last(page, factor):
 COMPARED = """(m, {states, unroll}) => { const rolled = m.sceneOf({ unroll: 1 }, states);
     const scene = m.sceneOf({ unroll }, states, rolled, rolled.steps), view = at => ({ scene, at });
     const back = m.sceneOf({ unroll: 1 }, states, scene, scene.steps), early = m.sceneOf({ unroll }, states, rolled, 5);
-    return { asks: scene.asks, begin: scene.begin, steps: scene.steps, sorted: scene.sortedAt, unit: scene.unit, ends: m.endsOf(scene),
+    return { asks: scene.asks, begin: scene.begin, steps: scene.steps, sorted: scene.sortedAt, ends: m.endsOf(scene),
         said: [0, 1, 2].map(i => m.says(view(scene.sortedAt + i))),
         back: [back.asks, back.begin, back.steps], early: [early.asks, early.begin] }; }"""
 
@@ -139,14 +139,13 @@ def test_after_sorting_another_unroll_asks_before_it_shows(page, factor):
     found, now, rolled = evaluate(page, COMPARED, {"states": states(), "unroll": factor}), counts(state(factor)), counts(state(1))
     many, whole = now.total(), rolled.total()
     assert (found["asks"], found["begin"], found["sorted"], found["steps"]) == (True, many + 1, many + 1, many + 3)
-    assert found["unit"] == "orange rows"
     assert found["back"] == [False, whole + 1, whole + 1]
     assert found["early"] == [False, 0]
-    question, crossed, answer = found["said"]
-    assert question.endswith("How many rows of orange boxes will be left? Predict, then play.")
-    assert f"{whole - many} instructions of {whole}" in crossed
+    question, pale, answer = found["said"]
+    assert question.endswith("How many instructions per multiply-add will be left? Predict, then play.")
+    assert f"{whole - many} instructions of {whole}" in pale
     assert f"executed {many} instructions for 16 multiply-adds" in answer
-    assert sorted(found["ends"]) == list(range(whole)), "each box of UNROLL = 1 is kept or lies crossed out on top"
+    assert sorted(found["ends"]) == list(range(whole)), "each box of UNROLL = 1 is kept or lies pale on top"
     kinds = [kind for kind in KINDS for _ in range(rolled[kind])]
     assert Counter(kind for kind, end in zip(kinds, found["ends"], strict=True) if end < many) == now
 

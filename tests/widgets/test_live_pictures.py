@@ -10,7 +10,6 @@ from course_lib import plots
 from course_lib.errors import CourseError
 from course_lib.kernels import get
 from course_lib.lessons.matrix_vector.vectors import used_picture
-from course_lib.lessons.unrolling.charts import unroll_picture
 from course_lib.model import shared_wavefronts
 from course_lib.run import bound_of, one_block, run, work_of
 from course_lib.toolchain import tensor_step
@@ -276,20 +275,6 @@ def test_outputs_of_a_thread_and_wavefronts_of_a_warp():
                                     "shared wavefronts / multiply-add of a warp": f"{32 * result.count('wavefronts') / 64**3:g}"}
     assert "outputs a thread" not in facts(evaluate("sgemm_naive", 40, {"bx": 16, "by": 16}), names)     # threads to spare
     assert facts(evaluate("copy_strided", 1024, {}), names) == {}
-
-
-@pytest.mark.slow
-def test_every_position_of_the_unroll_slider_beside_it():
-    ax, alt = unroll_picture(evaluate("sgemm_unrolled", 64, {"TILE": 8, "UNROLL": 4}))
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["UNROLL = 1", "UNROLL = 2", "▶ UNROLL = 4", "UNROLL = 8"]
-    assert [t.get_text() for t in ax.texts] == [
-        f"{plots.linked_code('sgemm_unrolled', TILE=8, UNROLL=u).step:.3g}" for u in (1, 2, 4, 8)]
-    assert alt.count("UNROLL = ") == 5
-    assert alt.endswith("Marked: UNROLL = 4.")
-    assert ax.get_xlim() == (0, 13), "the same for every position"
-    assert ax.get_xlim() == unroll_picture(evaluate("sgemm_unrolled", 64, {"TILE": 32, "UNROLL": 4}))[0].get_xlim()
-    with pytest.raises(CourseError, match="no parameter UNROLL"):
-        unroll_picture(evaluate("sgemm_tiled", 64, {}))
 
 
 def test_the_length_of_the_machine_code_is_a_row():

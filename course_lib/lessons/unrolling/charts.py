@@ -1,31 +1,36 @@
-"""The picture beside the sliders: what the machine instructions of a step along K are for."""
+"""Pictures of what the machine instructions of a step along K are for."""
 
-from typing import Any
+from course_lib.lessons.unrolling.counts import FACTORS, same_code, step, step_of, variants
+from course_lib.plots import describe_steps, render, step_bars, style
+from course_lib.plots.picture import Picture
+from course_lib.toolchain import WholeStep
 
-from matplotlib.axes import Axes
-
-from course_lib.errors import CourseError
-from course_lib.plots import describe_steps, step_bars, style
-from course_lib.run import LaunchResult
-from course_lib.toolchain import WholeStep, whole_step
+SAME = "the same machine code"
 
 
-def unroll_picture(result: LaunchResult) -> tuple[Axes, str]:
-    """Draw the machine instructions of a step along K for every UNROLL that the kernel's sliders offer; the one that ran is marked."""
-    kernel = result.kernel
-    values: dict[str, Any] = dict(result.parameters)
-    if "UNROLL" not in values:
-        raise CourseError(f"{kernel.name} has no parameter UNROLL", kernel=kernel.name)
-    offered = {*next(p.choices for p in kernel.parameters if p.name == "UNROLL"), values["UNROLL"]}
-    possible = [u for u in sorted(offered) if not kernel.problems(**values | {"UNROLL": u})]
-    steps: dict[str, WholeStep] = {}
-    for u in possible:
-        found = whole_step(kernel, **values | {"UNROLL": u})
-        if found is None:
-            raise CourseError(f"{kernel.name} has no loop along K over whole tiles", kernel=kernel.name)
-        steps[f"UNROLL = {u}"] = found
-    chosen = f"UNROLL = {values['UNROLL']}"
-    ax = step_bars(steps, style.axes(width=5.6, height=3.2), chosen=chosen)                  # fits beside the table
-    ax.set(xlim=(0, 13), xticks=range(0, 13, 2))                                             # the same for every position of the sliders
-    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, columnspacing=1.2, handlelength=1.2, fontsize=11)
-    return ax, describe_steps(steps, chosen)
+def by_factor() -> Picture:
+    """Draw what the instructions of the course's kernel are there for, per multiply-add, for every UNROLL."""
+    steps = {f"UNROLL = {factor}": step(factor) for factor in FACTORS}
+    return render(step_bars(steps), describe_steps(steps))
+
+
+@style.styled
+def beside(kernel: str) -> Picture:
+    """Draw a reader's kernel beside other texts of the same loop, and mark those that became the same machine code.
+
+    Parameters
+    ----------
+    kernel
+        CUDA text of a product with tiles of 16 × 16, one thread per element of C.
+    """
+    texts = {"your kernel": kernel, **variants()}
+    steps: dict[str, WholeStep] = {label: step_of(text) for label, text in texts.items()}
+    same = [label for label, text in texts.items() if same_code(text, kernel)]
+    ax = step_bars(steps, style.axes(width=10.4, height=4.0))
+    ax.set_yticks(range(len(steps)), list(steps), ha="left", fontsize=10.5, family="DejaVu Sans Mono")
+    ax.tick_params(axis="y", pad=232)
+    for place, (label, found) in enumerate(steps.items()):
+        if label in same and len(same) > 1:
+            ax.text(found.per_multiply_add + 1.3, place, SAME, va="center", fontsize=12, weight="bold")
+    told = f" {' and '.join(' '.join(label.split()) for label in same)}: {SAME}." if len(same) > 1 else ""
+    return render(ax, describe_steps({" ".join(label.split()): found for label, found in steps.items()}) + told)
