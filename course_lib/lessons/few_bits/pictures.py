@@ -99,10 +99,10 @@ def draw_sides() -> Axes:
     halves = style.figure_of(upper).add_gridspec(2, 1)
     upper.set_subplotspec(halves[0])
     lower = style.figure_of(upper).add_subplot(halves[1])
-    edges = np.linspace(-10, 10, 81)
+    edges = np.linspace(-10, 10, 81).tolist()
     for ax, (sign, title) in zip((upper, lower), SIGNS.items(), strict=True):
         for found, name, colour in zip(summed(sign), ("sums by tensor cores", "sums in float32"), ("bfloat16", "float32"), strict=True):
-            ax.hist((found.ravel() * 1e6).tolist(), edges, color=COLOURS[colour], label=name)
+            ax.hist(found.ravel() * 1e6, edges, color=COLOURS[colour], label=name)
         ax.axvline(0, color=style.INK, linewidth=1.5)
         ax.set_title(title, fontsize=13.5)
         ax.set(xlim=(-10, 10), ylabel="elements of C")
