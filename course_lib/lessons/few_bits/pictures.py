@@ -43,6 +43,7 @@ def draw_beside_the_library() -> Axes:
         axes.set_xlabel("N")
         axes.set_title(title, fontsize=13.5)
     left.margins(y=0.3)
+    right.margins(y=0.12)
     left.legend(loc="upper left")
     return left
 

@@ -24,8 +24,8 @@ LONG = ((FRESH, FRESH + " for (int i = 0; i < MT; ++i) for (int e = 0; e < 4; ++
 NINE = ((ORDER, ORDER.replace("2", "4")),
         ("int part = sum; part >= 0; --part", "int part = min(sum, 2); part >= max(sum - 2, 0); --part"))
 WAYS = {                                # what is changed in the text of sgemm_split, one thing at a time
-    "sgemm_split: six products": (), "all nine products": NINE, "the largest product first": ((ORDER, "int sum = 0; sum < 3; ++sum"),),
-    "one sum for all terms": LONG}
+    "sgemm_split: six products": (), "split: all nine products": NINE,
+    "split: largest product first": ((ORDER, "int sum = 0; sum < 3; ++sum"),), "split: one sum for all terms": LONG}
 GROUPS = {"float32, 16 terms per sum": 16, "float32, 64 terms per sum": 64}
 
 
