@@ -1,10 +1,12 @@
-// Lesson 20: the bits of a number in five formats and in parts of any length, and the error of a product over the bits that are left.
+// Lesson 20: the bits of a number in three formats and in parts of any length, and the error of a product over the bits that are left.
 // Data: few_bits.py, rounded and multiplied there. Nothing is computed here but places on the canvas.
 import { clamp, explorable, lerp, plural } from "./stage.js";
 
-const HUES = { light: ["#d55e00", "#b57a00", "#0072b2"], dark: ["#ff9248", "#f0b429", "#5cb8f0"] };      // sign, exponent, fraction
-const BETTER = { light: "#00805a", dark: "#2fd3a0" };          // bars that end below float32's line
-const NAMED = { 2: "E5M2", 3: "E4M3", 7: "bf16", 10: "TF32", 23: "float32" }, TICKS = [0, -8, -16, -24, -32, -40];
+// One colour per format, as in the lesson's other pictures: float32, TF32, bfloat16, parts of bfloat16, and numbers of other lengths.
+const HUES = { light: { 23: "#d55e00", 10: "#a64d83", 7: "#0072b2", parts: "#00805a", other: "#767676" },
+  dark: { 23: "#ff9248", 10: "#e39bc4", 7: "#5cb8f0", parts: "#2fd3a0", other: "#a8a8a8" } };
+const hueOf = (bits, parts) => (parts === 1 && [7, 10, 23].includes(bits) ? bits : bits === 7 ? "parts" : "other");
+const NAMED = { 7: "bfloat16", 10: "TF32", 23: "float32" }, TICKS = [0, -8, -16, -24, -32, -40];
 const raised = n => String(n).replace("-", "⁻").replace(".", "·").replace(/\d/g, d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
 export const power = (exponent, least) => (exponent <= least ? `less than 2 to the minus ${-least}` : `2 to the minus ${(-exponent).toFixed(1)}`);
 
@@ -19,11 +21,11 @@ export function sceneOf(values, states) {
 export function layout(view) {
   const { width, height, narrow } = view, text = Math.min(view.text, width / (narrow ? 28 : 62), height / (narrow ? 44 : 22));
   const row = 1.75 * text, label = 5.2 * text, value = 7.2 * text, wide = narrow ? width : 0.56 * width;
-  const table = { x: label, y: 2.2 * text, w: wide - label - value, row, gap: 1.9 * text, end: wide };
-  const high = table.y + 8 * row + table.gap;
-  const plot = narrow ? { x: 3.6 * text, y: high + 4.4 * text, w: width - 4.6 * text } : { x: wide + 4.6 * text, y: 2.6 * text, w: width - wide - 5.6 * text };
+  const table = { x: label, y: 4 * text, w: wide - label - value, row, gap: 2.6 * text, end: wide };
+  const high = table.y + 6 * row + table.gap;
+  const plot = narrow ? { x: 3.6 * text, y: high + 3.4 * text, w: width - 4.6 * text } : { x: wide + 4.6 * text, y: 2.6 * text, w: width - wide - 5.6 * text };
   plot.h = height - plot.y - 3.4 * text;
-  return { text, table, plot, key: high + 1.2 * text, cell: table.w / 33 };
+  return { text, table, plot, high, cell: table.w / 33 };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -48,18 +50,29 @@ function stripes(pen, view, x, y, w, h) {
 }
 function bit(pen, view, digit, x, y, hue, { cell, text }) {
   pen.globalAlpha = digit === "1" ? 1 : 0.22;
-  pen.fillStyle = view.hues[hue];
+  pen.fillStyle = hue;
   pen.fillRect(x, y, cell - 1, 1.3 * text);
   pen.globalAlpha = 1;
   if (cell >= 0.62 * text) write(pen, view, digit, x + (cell - 1) / 2, y + 1.02 * text, { align: "center", colour: digit === "1" ? view.paper : view.ink });
 }
+const place = (n, { table, cell }) => table.x + (n + (n > 0 ? 0.5 : 0) + (n > 8 ? 0.5 : 0)) * cell;
+/** What the columns are, each word above a line as wide as its bits. */
+function drawHeads(pen, view, where) {
+  const { table, cell, text } = where, y = table.y - 0.5 * text;
+  for (const [word, first, last] of [["sign", 0, 0], ["exponent", 1, 8], ["fraction", 9, 31]]) {
+    const from = place(first, where), to = place(last, where) + cell - 1;
+    pen.fillStyle = view.ink;
+    pen.fillRect(from, y, to - from, 1.5);
+    write(pen, view, word, first ? (from + to) / 2 : to, y - 0.4 * text, { align: first ? "center" : "right", size: 0.88 });
+  }
+}
 /** One number: sign, exponent and fraction in columns; where float32 has more bits, a thin line. */
-function drawRow(pen, view, { name, sign, exponent, fraction, value }, y, where) {
-  const { table, cell, text } = where, at = n => table.x + (n + (n > 0 ? 0.5 : 0) + (n > 8 ? 0.5 : 0)) * cell;
+function drawRow(pen, view, { name, sign, exponent, fraction, value }, y, where, hue) {
+  const { table, cell, text } = where, at = n => place(n, where);
   write(pen, view, name, table.x - 0.6 * text, y + 1.02 * text, { align: "right" });
-  bit(pen, view, sign, at(0), y, 0, where);
-  [...exponent].forEach((digit, i) => bit(pen, view, digit, at(9 - exponent.length + i), y, 1, where));
-  [...fraction].forEach((digit, i) => bit(pen, view, digit, at(9 + i), y, 2, where));
+  bit(pen, view, sign, at(0), y, hue, where);
+  [...exponent].forEach((digit, i) => bit(pen, view, digit, at(1 + i), y, hue, where));
+  [...fraction].forEach((digit, i) => bit(pen, view, digit, at(9 + i), y, hue, where));
   if (fraction.length < 23) {
     pen.globalAlpha = 0.35;
     pen.fillStyle = view.ink;
@@ -70,21 +83,15 @@ function drawRow(pen, view, { name, sign, exponent, fraction, value }, y, where)
 }
 
 function drawTable(pen, view, where) {
-  const { table, text, key } = where, { scene, at } = view, shown = clamp(at);
+  const { table, text } = where, { scene, at } = view, shown = clamp(at);
   write(pen, view, `x = ${scene.label}`, 0.4 * text, 1.2 * text, { weight: 700, size: 1.05 });
-  scene.rows.forEach((row, i) => drawRow(pen, view, row, table.y + i * table.row, where));
+  drawHeads(pen, view, where);
+  scene.rows.forEach((row, i) => drawRow(pen, view, row, table.y + i * table.row, where, view.hues[[23, 10, 7][i]]));
   if (shown > 0) {
     const top = table.y + scene.rows.length * table.row + table.gap;
     write(pen, view, `${plural(scene.bits, "fraction bit")}, ${plural(scene.parts, "part")}: off by ${scene.left} of x`, 0.4 * text, top - 0.6 * text, { weight: 700, most: table.end - 0.8 * text });
-    scene.own.forEach((row, i) => drawRow(pen, view, row, top + i * table.row, where));
+    scene.own.forEach((row, i) => drawRow(pen, view, row, top + i * table.row, where, view.hues[hueOf(scene.bits, scene.parts)]));
   }
-  let x = table.x;
-  ["sign", "exponent", "fraction"].forEach((name, hue) => {
-    pen.fillStyle = view.hues[hue];
-    pen.fillRect(x, key - 0.7 * text, 0.8 * text, 0.8 * text);
-    x += 1.1 * text;
-    x += write(pen, view, name, x, key) + 1.1 * text;
-  });
 }
 
 function drawChart(pen, view, where) {
@@ -104,7 +111,7 @@ function drawChart(pen, view, where) {
     else if (shown > 0) {
       const below = scene.errors[i] < states.float32;
       pen.globalAlpha = now ? 1 : 0.45;
-      pen.fillStyle = below ? view.better : view.hues[2];
+      pen.fillStyle = view.hues[hueOf(bits, scene.parts)];
       pen.fillRect(x + 1, top, gap - 2, yOf(states.least) - top);
       if (below) stripes(pen, view, x + 1, top, gap - 2, yOf(states.least) - top);
       pen.globalAlpha = 1;
@@ -115,7 +122,7 @@ function drawChart(pen, view, where) {
   });
   write(pen, view, "fraction bits", plot.x + plot.w / 2, yOf(states.least) + 2.6 * text, { align: "center" });
   if (shown <= 0) return write(pen, view, "?", plot.x + plot.w / 2, plot.y + plot.h / 2, { align: "center", size: 2.4, weight: 700 });
-  pen.fillStyle = view.hues[0];
+  pen.fillStyle = view.hues[23];
   pen.fillRect(plot.x, yOf(states.float32) - 1, plot.w, 2.5);
   if (scene.bits < 23) {
     const words = `2${raised(scene.error.toFixed(1))}`, half = 0.3 * text * words.length;
@@ -124,13 +131,13 @@ function drawChart(pen, view, where) {
     pen.fillRect(x - half, y - text, 2 * half, 1.35 * text);
     write(pen, view, words, x, y, { align: "center", weight: 700 });
   }
-  const right = plot.x + plot.w;
-  for (const [i, words] of (view.narrow ? ["bars: numbers rounded", "green: below float32's", "black: their bound", "orange: float32's sums"] : ["bars: A and B rounded, sums exact", "green, striped: below the orange line", "black: bound of that error", "orange: float32, sums rounded"]).entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
+  const right = plot.x + plot.w, formats = scene.parts > 1 ? "green: bfloat16 in parts" : "blue: bfloat16, purple: TF32";
+  for (const [i, words] of (view.narrow ? ["bars: numbers rounded", "striped: below float32's", "black: their bound", "orange: float32's sums"] : ["bars: A and B rounded, sums exact", "striped: below the orange line", "black: bound of that error", "orange: float32, sums rounded", formats]).entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
   return 0;
 }
 
 export function draw(pen, given) {
-  const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"], better: BETTER[given.dark ? "dark" : "light"] };
+  const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"] };
   drawTable(pen, view, where);
   drawChart(pen, view, where);
 }

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.explorables.explorable import Explorable, module_text
-from course_lib.model.number_formats import FP8, bits, round_to, round_to_bits, round_to_eight
+from course_lib.model.number_formats import bits, round_to, round_to_bits
 from course_lib.run import max_error, run
 
 NUMBERS = {"1/3": 1 / 3, "0.1": 0.1, "π": math.pi, "257": 257.0}
-BITS = range(2, 24)              # behind the point: those of E5M2, and on to those of float32
+BITS = range(2, 24)              # behind the point: on to those of float32
 PARTS = (1, 2, 3)
 LEAST = -40.0                    # the chart's lowest power of two; smaller errors count as this
 SIDE, K = 16, 256                # of the product: SIDE × SIDE elements with K terms each
@@ -63,11 +63,9 @@ def _power(x: float) -> float:
     return round(max(math.log2(x), LEAST) if x else LEAST, 2)
 
 
-def _row(name: str, x: np.float32, value: np.float32, mantissa: int, exponent: int = 8) -> dict[str, Any]:
-    sign, wide, fraction = bits(float(value)).split()
-    if exponent < 8:             # the same power of two with the format's own bias
-        wide = f"{int(wide, 2) - 127 + 2 ** (exponent - 1) - 1:0{exponent}b}"
-    return {"name": name, "sign": sign, "exponent": wide, "fraction": fraction[:mantissa], "value": f"{value:.9g}",
+def _row(name: str, x: np.float32, value: np.float32, mantissa: int) -> dict[str, Any]:
+    sign, exponent, fraction = bits(float(value)).split()
+    return {"name": name, "sign": sign, "exponent": exponent, "fraction": fraction[:mantissa], "value": f"{value:.9g}",
             "off": f"{abs(float(value) - float(x)) / float(x):.1e}"}
 
 
@@ -75,7 +73,6 @@ def _number(label: str, value: float) -> dict[str, Any]:
     x = np.float32(value)
     rows = [_row("float32", x, x, 23), _row("TF32", x, np.float32(round_to(x, "tf32")), 10),
             _row("bfloat16", x, np.float32(round_to(x, "bf16")), 7)]
-    rows += [_row(form.name, x, np.float32(round_to_eight(x, key)), form.mantissa, form.exponent) for key, form in FP8.items()]
     own = [[_row(f"part {i}", x, np.float32(part), n) for i, part in enumerate(split(np.asarray(x), n, len(PARTS)))] for n in BITS]
     left = [[f"{abs(float(x) - sum(map(float, split(np.asarray(x), n, count)))) / float(x):.1e}" for count in PARTS] for n in BITS]
     return {"label": label, "rows": rows, "own": own, "left": left}
@@ -99,7 +96,7 @@ class FewBits(Explorable):
     _esm = module_text("few_bits")
 
     def static_text(self) -> str:
-        return f"{self.title}: sign, exponent and fraction in five formats, and errors over bits that are left. Run this cell to play it."
+        return f"{self.title}: sign, exponent and fraction in three formats, and errors over bits that are left. Run this cell to play it."
 
 
 def few_bits(number: str = "1/3", mantissa: int = 7, count: int = 1) -> FewBits:

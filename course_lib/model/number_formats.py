@@ -32,16 +32,14 @@ FORMATS = {"float32": NumberFormat("float32", 23), "tf32": NumberFormat("TF32", 
 
 @dataclass(frozen=True)
 class EightBits:
-    """A format of 8 bits: sign, exponent and mantissa, with what it can hold: the least normal number and the largest."""
+    """A format of 8 bits: those of its mantissa, and what it can hold: the least normal number and the largest."""
 
-    name: str
-    exponent: int
     mantissa: int
     normal: float
     largest: float
 
 
-FP8 = {"e4m3": EightBits("E4M3", 4, 3, 2.0**-6, 448.0), "e5m2": EightBits("E5M2", 5, 2, 2.0**-14, 57344.0)}
+FP8 = {"e4m3": EightBits(3, 2.0**-6, 448.0), "e5m2": EightBits(2, 2.0**-14, 57344.0)}
 QUIET_NAN = np.uint16(0x7FC0)         # in bfloat16
 UNSPLIT, HIGHEST, MOST_BELOW, FARTHEST = 1 << 20, 47, 98, 126        # of `scaled_parts`: no shift; highest exponent; range; largest shift
 AWAY = ("tf32",)           # what cvt.rna rounds a tie to: away from zero; cvt.rn goes to the even neighbour

@@ -111,8 +111,8 @@ def test_every_position_says_its_error(page):
 INSIDE = """(m, {states, widths}) => widths.map(([width, text]) => {
     const narrow = width < 700, scene = m.sceneOf({ number: 0, bits: 7, parts: 3 }, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
-    const { table, plot, key, cell } = m.layout({ width, height, text, narrow, scene });
-    return { width, cell, h: plot.h, ok: plot.x + plot.w <= width && plot.y + plot.h < height && key < height && table.w > 0 };
+    const { table, plot, high, cell } = m.layout({ width, height, text, narrow, scene });
+    return { width, cell, h: plot.h, ok: plot.x + plot.w <= width && plot.y + plot.h < height && high < height && table.w > 0 };
 })"""
 
 

@@ -18,6 +18,7 @@ from course_lib.widgets.explore import Control, Explore
 
 COMPARED = ("sgemm_bf16", "sgemm_mma", "sgemm_naive", "sgemm_split")
 FORMATS = dict(zip(COMPARED, ("bfloat16", "TF32", "float32", "three parts"), strict=True))
+COLOURS = {"bfloat16": style.BLUE, "TF32": style.PURPLE, "float32": style.VERMILION, "three parts": style.GREEN}     # in every picture
 SIDE = 16                              # rows and columns of C: all terms matter, more elements do not
 TILE = {"BM": 16, "BN": 16, "BK": 16, "WM": 16, "WN": 16}
 DEPTHS = (8, 32, 128, 512, 2048)
@@ -107,7 +108,7 @@ def describe_errors(found: Iterable[Errors]) -> str:
 
 @style.styled
 def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str | None = None) -> Axes:
-    """Draw errors over K, markers and a line for each kernel, and its bound dashed in the same colour; both axes are logarithmic.
+    """Draw errors over K, markers and a line for each kernel in its format's colour, and its bound dashed; both axes are logarithmic.
 
     Returns
     -------
@@ -117,7 +118,7 @@ def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str |
     ax = style.axes(ax, width=7.7, height=4.8)
     drawn: list[tuple[float, Artist]] = []
     for i, e in enumerate(found):
-        xs, colour = sorted(e.errors), style.CYCLE[i]
+        xs, colour = sorted(e.errors), COLOURS.get(FORMATS.get(e.kernel, ""), style.CYCLE[i])
         # an error of 0 has no point on this axis: the line leaves it out
         line, = ax.plot(xs, [e.errors[K] or np.nan for K in xs], marker=style.marker(i), color=colour, markeredgecolor=style.INK,
                         markeredgewidth=0.6, label=e.label)

@@ -1,15 +1,12 @@
 """The reader's own split of numbers: whether it is right, how fast a product of parts is, and what formats do with odd numbers."""
 
-from typing import Any
-
 import numpy as np
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from course_lib import arch, cp
 from course_lib.data import readings
 from course_lib.model.number_formats import parts, round_to, round_to_eight
-from course_lib.plots import Table, style
+from course_lib.plots import Table
 from course_lib.run import max_error
 
 THREADS = 256
@@ -40,49 +37,16 @@ def peaks() -> tuple[float, float]:
 
 
 def beside_the_library() -> Table:
-    """Return speeds, shares of the peak and largest errors of sgemm_parts and of cuBLAS's float32, recorded in turns, by N."""
+    """Return speeds and shares of the peak of sgemm_parts and of cuBLAS's float32, recorded in turns, by N."""
     found = readings("warpgroups")
     rows = []
     for row in found.find(kernel="sgemm_parts"):
         work = 2e-12 * row["M"] * row["N"] * row["K"]
         speeds = (f"{work / row[who]:.0f} ({work / row[who] / peak:.0%})" for who, peak in zip(("library", "ours"), peaks(), strict=True))
-        rows.append((f"{row['N']:,}", *speeds, f"{row['ratio']:.2f}", f"{row['library_error']:.1e}", f"{row['error']:.1e}"))
-    heads = ("N", "cuBLAS, TFLOP/s", "sgemm_parts, TFLOP/s", "times as fast", "error of cuBLAS", "error of sgemm_parts")
-    return Table(heads, rows, f"float32, largest error / Σ |a| |b|, {found.label}; median of turns. In brackets: of the peak at 1980 MHz, "
-                 f"{peaks()[0]:.0f} TFLOP/s by FFMA, and {peaks()[1]:.0f}, a sixth of bfloat16's")
-
-
-@style.styled
-def draw_beside_the_library() -> Axes:
-    """Draw speed, and beside it the largest error, of cuBLAS and of sgemm_parts for each recorded N.
-
-    Returns
-    -------
-    Axes
-        That of the speeds; the errors have the figure's second.
-    """
-    left, rows = style.axes(width=10.5, height=3.6), readings("warpgroups").find(kernel="sgemm_parts")
-    halves = style.figure_of(left).add_gridspec(1, 2)
-    left.set_subplotspec(halves[0])
-    right = style.figure_of(left).add_subplot(halves[1])
-    at = np.arange(len(rows))
-    for i, (name, who, error) in enumerate((("cuBLAS", "library", "library_error"), ("sgemm_parts", "ours", "error"))):
-        look: dict[str, Any] = {"color": style.CYCLE[i], "hatch": "//" if i else "", "edgecolor": style.INK, "label": name}
-        left.bar(at + 0.4 * i - 0.2, [2e-12 * row["N"] ** 3 / row[who] for row in rows], 0.4, **look)
-        right.bar(at + 0.4 * i - 0.2, [row[error] * 1e7 for row in rows], 0.4, **look)
-    for axes, title in ((left, "speed, TFLOP/s: more is better"), (right, "largest error, 10⁻⁷ of Σ |a| |b|: less is better")):
-        axes.set_xticks(at, [f"{row['N']:,}" for row in rows])
-        axes.set(xlabel="N", title=title)
-        axes.grid(axis="y")
-    left.margins(y=0.3)
-    left.legend(loc="upper left")
-    return left
-
-
-def describe_beside_the_library() -> str:
-    """Return what `draw_beside_the_library` shows, in words."""
-    return "; ".join(f"N = {N}: cuBLAS {theirs} TFLOP/s and error {error}, sgemm_parts {ours} TFLOP/s and error {own}"
-                     for N, theirs, ours, _, error, own in beside_the_library().rows)
+        rows.append((f"{row['N']:,}", *speeds, f"{row['ratio']:.2f}"))
+    return Table(("N", "cuBLAS, TFLOP/s", "sgemm_parts, TFLOP/s", "times as fast"), rows,
+                 f"float32; {found.label}; median of turns. In brackets: share of the peak at 1980 MHz, "
+                 f"{peaks()[0]:.0f} TFLOP/s by FFMA for cuBLAS, and {peaks()[1]:.0f}, a sixth of bfloat16's, for sgemm_parts")
 
 
 def odd_numbers() -> Table:
@@ -90,9 +54,9 @@ def odd_numbers() -> Table:
     rows = []
     for label, value in ODD.items():
         x = np.float32(value)
-        kept = [round_to(x, "tf32"), round_to(x, "bf16"), round_to_eight(x, "e4m3"), round_to_eight(x, "e5m2")]
+        kept = [round_to(x, "bf16"), round_to_eight(x, "e4m3"), round_to_eight(x, "e5m2")]
         rows.append((label, *(f"{number:,.0f}" if 1 <= number < 1e6 else f"{number:.4g}" for number in map(float, kept))))
-    return Table(("x", "TF32", "bfloat16", "E4M3", "E5M2"), rows, "The nearest number of each format")
+    return Table(("x", "bfloat16", "E4M3", "E5M2"), rows, "The nearest number of each format")
 
 
 def rows_in_e4m3() -> Table:
@@ -103,9 +67,9 @@ def rows_in_e4m3() -> Table:
     for power, label in SIZES.items():
         row = (A[:1] * 10.0**power).astype(np.float32)
         kept = np.abs(round_to_eight(row, "e4m3"))
-        found.append((label, int(np.sum(kept == 0)), int(np.sum(kept == 448)),
+        found.append((label, f"{np.sum(kept == 0)} / {np.sum(kept == 448)}",
                       *(f"{max_error(in_e4m3(row, B, scaled), row, B):.1e}" for scaled in (False, True))))
-    return Table(("numbers of the row", "became 0", "became ±448", "error of the product", "error with scales"), found,
+    return Table(("numbers of the row", "became 0 / ±448", "error of the product", "error with scales"), found,
                  "64 numbers of a row of A in E4M3, and the largest error / Σ |a| |b| of its product with B; sums exact")
 
 

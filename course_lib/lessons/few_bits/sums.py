@@ -1,7 +1,6 @@
 """Where the errors of a product come from: its numbers or its sums, and in which order and how long a tensor core adds."""
 
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from course_lib.run.accuracy import magnitude, reference, tolerance
 SIDE = 32
 TILE: dict[str, Any] = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
 DEPTHS = (16, 256, 4096)
+LONGEST = DEPTHS[-1]
 ORDER, FRESH = "int sum = 2; sum >= 0; --sum", "float d[MT][4] = {};"
 ADDED = "for (int e = 0; e < 4; ++e) acc[i][j + h][e] += d[i][e];"
 LONG = ((FRESH, FRESH + " for (int i = 0; i < MT; ++i) for (int e = 0; e < 4; ++e) d[i][e] = acc[i][j + h][e];"),
@@ -24,9 +24,9 @@ LONG = ((FRESH, FRESH + " for (int i = 0; i < MT; ++i) for (int e = 0; e < 4; ++
 NINE = ((ORDER, ORDER.replace("2", "4")),
         ("int part = sum; part >= 0; --part", "int part = min(sum, 2); part >= max(sum - 2, 0); --part"))
 WAYS = {                                # what is changed in the text of sgemm_split, one thing at a time
-    "sgemm_split: six products": (), "all nine products": NINE, "six, the largest first": ((ORDER, "int sum = 0; sum < 3; ++sum"),),
-    "six, one sum for all of K": LONG}
-GROUPED = "float32, a fresh sum every 16 terms"
+    "sgemm_split: six products": (), "split: all nine products": NINE,
+    "split: largest product first": ((ORDER, "int sum = 0; sum < 3; ++sum"),), "split: one sum for all terms": LONG}
+GROUPS = {"float32, 16 terms per sum": 16, "float32, 64 terms per sum": 64}
 
 
 def numbers(K: int, positive: bool = False) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -43,40 +43,25 @@ def errors(C: NDArray[np.floating], A: NDArray[Any], B: NDArray[Any]) -> NDArray
     return (np.asarray(C, np.float64) - reference(A, B)) / magnitude(A, B)
 
 
-@dataclass(frozen=True)
-class Summed:
-    """What sums make of rounded numbers: the largest error, and how many elements of C are too low, exact and too high."""
-
-    error: float
-    sides: tuple[int, ...]
-
-
-SIGNS = {"both signs": 0, "positive": 1, "negative": -1}           # of all terms
-
-
 @functools.cache
-def sources(K: int, terms: str = "both signs") -> tuple[float, Summed, Summed]:
-    """Return the largest error in bfloat16 by rounding A and B alone, then what sums of tensor cores add, and sums in float32."""
-    A, B = numbers(K, positive=bool(SIGNS[terms]))
-    A = -A if SIGNS[terms] < 0 else A
-    a, b = to_bf16(A), to_bf16(B)
-    x, y = from_bf16(a), from_bf16(b)
-    found = (errors(C, a, b) for C in (run("sbgemm_mma", a, b, backend="sim", **TILE).C, run("sgemm_naive", x, y, backend="sim").C))
-    tensor, plain = (Summed(float(np.abs(e).max()), tuple(int(np.sum(np.sign(e) == side)) for side in (-1, 0, 1))) for e in found)
-    return float(np.abs(errors(reference(a, b), A, B)).max()), tensor, plain
+def summed(sign: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the errors that sums of `LONGEST` terms of one sign make of numbers in bfloat16: by tensor cores, then in float32.
+
+    The numbers are given in bfloat16, and their products are exact in both.
+    """
+    A, B = numbers(LONGEST, positive=True)
+    a, b = to_bf16(sign * A), to_bf16(B)
+    C = run("sbgemm_mma", a, b, backend="sim", **TILE).C, run("sgemm_naive", from_bf16(a), from_bf16(b), backend="sim").C
+    return errors(C[0], a, b), errors(C[1], a, b)
 
 
-def where_errors_come_from() -> Table:
-    """Return how large each source of errors is by itself, and on which side of the exact value the elements of C lie."""
-    rows = []
-    for terms, K in (*(("both signs", K) for K in DEPTHS), ("positive", DEPTHS[-1]), ("negative", DEPTHS[-1])):
-        rounded, *summed = sources(K, terms)
-        rows.append((f"{terms}, K = {K:,}", f"{rounded:.1e}", *(f"{e:.1e}" for e in (s.error for s in summed)),
-                     *(" / ".join(map(str, s.sides)) for s in summed)))
-    heads = ("terms", "A and B rounded, sums exact", "sums by tensor cores, numbers exact", "sums in float32, numbers exact",
-             "tensor cores: too low / exact / too high", "float32: too low / exact / too high")
-    return Table(heads, rows, f"Largest error / Σ |a| |b| in bfloat16, and on which side the sums put the {SIDE * SIDE:,} elements of C; "
-                 "sbgemm_mma and sgemm_naive, simulated")
+def sides(found: NDArray[np.float64]) -> tuple[int, ...]:
+    """Return how many elements of C are too low, exact and too high.
+
+    >>> sides(np.array([-1e-9, 0, 2e-9, 3e-9]))
+    (1, 1, 2)
+    """
+    return tuple(int(np.sum(np.sign(found) == side)) for side in (-1, 0, 1))
 
 
 def changed(*changes: tuple[str, str]) -> UserKernel:
@@ -95,7 +80,7 @@ def changed(*changes: tuple[str, str]) -> UserKernel:
     return UserKernel.from_source(text, like="sgemm_split")
 
 
-def in_groups(A: NDArray[np.float32], B: NDArray[np.float32], terms: int = 16) -> NDArray[np.float32]:
+def in_groups(A: NDArray[np.float32], B: NDArray[np.float32], terms: int) -> NDArray[np.float32]:
     """Return A B by multiply-adds rounded to float32, with a fresh sum for every `terms` terms; these sums are added in float32."""
     a, b = A.astype(np.float64), B.astype(np.float64)       # in which a product of two floats is exact
     C = np.zeros((len(A), B.shape[1]), np.float32)
@@ -109,36 +94,20 @@ def in_groups(A: NDArray[np.float32], B: NDArray[np.float32], terms: int = 16) -
 
 @functools.cache
 def error_of(way: str, K: int) -> float:
-    """Return the largest error of sgemm_split, changed as `WAYS` says, of float32 `GROUPED`, or of a kernel."""
+    """Return the largest error of sgemm_split, changed as `WAYS` says, of float32 in `GROUPS`, or of a kernel."""
     A, B = numbers(K)
-    if way == GROUPED:
-        C = in_groups(A, B)
+    if way in GROUPS:
+        C = in_groups(A, B, GROUPS[way])
     else:
         C = run(changed(*WAYS[way]), A, B, backend="sim", **TILE).C if way in WAYS else run(way, A, B, backend="sim").C
     return float(np.abs(errors(C, A, B)).max())
 
 
-def ways_to_add() -> Table:
-    """Return the errors of sgemm_split with one thing changed at a time, and of float32 with one sum and with many, by K."""
-    rows = [(way, *(f"{error_of(way, K):.1e}" for K in DEPTHS)) for way in (*WAYS, "sgemm_naive", GROUPED)]
-    return Table(("how it is added", *(f"K = {K:,}" for K in DEPTHS)), rows,
-                 "Largest error / Σ |a| |b|, random numbers of both signs; simulated, the last row NumPy")
-
-
-def sizes_of_products(K: int = 512) -> list[list[float]]:
+def sizes_of_products(K: int = 256) -> list[list[float]]:
     """Return how large the product of part i of A and part j of B is at most, relative to the sum of |a| |b|."""
     A, B = numbers(K)
     size = magnitude(A, B)
     return [[float(np.max(np.abs(x.astype(np.float64) @ y.astype(np.float64)) / size)) for y in parts(B)] for x in parts(A)]
-
-
-def nine_products() -> Table:
-    """Return the sizes of the nine products of parts, beside the error of float32's product."""
-    rows = [(f"A{i}", *(f"{size:.0e}" for size in sizes)) for i, sizes in enumerate(sizes_of_products())]
-    A, B = numbers(512)
-    plain = float(np.abs(errors(run("sgemm_naive", A, B, backend="sim").C, A, B)).max())
-    caption = f"Largest element of each product / Σ |a| |b|, K = 512; sgemm_naive's largest error is {plain:.0e}"
-    return Table(("", "B0", "B1", "B2"), rows, caption)
 
 
 @functools.cache
@@ -150,8 +119,7 @@ def error_with_parts(count: int, K: int) -> float:
 
 
 def when_enough() -> Table:
-    """Return the errors with one, two and three parts beside float32's error and bound, by K."""
-    rows = [(f"{K:,}", *(f"{error_with_parts(count, K):.0e}" for count in (1, 2, 3)), f"{error_of('sgemm_naive', K):.0e}",
-             f"{tolerance(K):.0e}") for K in DEPTHS]
-    return Table(("K", "1 part, 1 product", "2 parts, 3 products", "3 parts, 6 products", "float32, sgemm_naive", "float32's bound"), rows,
-                 "Largest error / Σ |a| |b|, random numbers of both signs; sgemm_split with fewer parts, simulated")
+    """Return the errors with two parts beside float32's error and bound, by K."""
+    rows = [(f"{K:,}", f"{error_with_parts(2, K):.0e}", f"{error_of('sgemm_naive', K):.0e}", f"{tolerance(K):.0e}") for K in DEPTHS]
+    return Table(("K", "2 parts, 3 products", "float32, sgemm_naive", "float32's bound"), rows,
+                 "Largest error / Σ |a| |b|, random numbers of both signs; sgemm_split with two parts, simulated")
