@@ -14,7 +14,7 @@ from course_lib.data import readings
 from course_lib.errors import CourseError
 from course_lib.explorables.few_bits import bound, states
 from course_lib.lessons import few_bits
-from course_lib.lessons.few_bits import eight, sums
+from course_lib.lessons.few_bits import eight, pictures, sums
 from course_lib.lessons.few_bits.errors import COLOURS
 from course_lib.lessons.few_bits.parts import in_e4m3, peaks
 from course_lib.lessons.few_bits.pictures import ways
@@ -123,10 +123,10 @@ def test_in_bfloat16_the_numbers_cost_more_than_the_sums():
 def test_sums_of_tensor_cores_end_on_the_side_of_zero_and_those_of_float32_on_both(sign):
     tensor, plain = sums.summed(sign)
     assert (sums.sides(tensor)[::sign], sums.sides(plain)[::sign]) == ((1024, 0, 0), (526, 0, 498))
-    axes = few_bits.draw_sides().figure.axes[0 if sign > 0 else 1]
+    axes = pictures.draw_sides().figure.axes[0 if sign > 0 else 1]
     counted = [sum(bar.get_height() for bar in group if (bar.get_x() + bar.get_width() / 2) * sign < 0) for group in axes.containers]
     assert counted == [1024, 526]
-    assert f"{'positive' if sign > 0 else 'negative'}, tensor cores: {1024 if sign > 0 else 0} too low" in few_bits.describe_sides()
+    assert f"{'positive' if sign > 0 else 'negative'}, tensor cores: {1024 if sign > 0 else 0} too low" in pictures.describe_sides()
     says("Each of the 1,024 elements of C is a sum of 4,096 terms")
     says("526 are too low and 498 too high")
 
@@ -139,12 +139,12 @@ def test_three_of_nine_products_do_not_matter():
 
 
 def test_the_picture_of_the_products_has_six_above_the_waterline():
-    ax = few_bits.draw_products()
+    ax = pictures.draw_products()
     line = ax.lines[0].get_ydata()[0]
     boxes = [text for text in ax.texts if "·" in text.get_text()]
     assert len(boxes) == 9
     assert [text.get_text()[:7] for text in boxes if text.get_position()[1] < line] == ["A1 · B2", "A2 · B1", "A2 · B2"]
-    assert "Below it: A1 B2 1e-09, A2 B1 1e-09, A2 B2 2e-12." in few_bits.describe_products()
+    assert "Below it: A1 B2 1e-09, A2 B1 1e-09, A2 B2 2e-12." in pictures.describe_products()
 
 
 @pytest.mark.slow
@@ -156,15 +156,15 @@ def test_one_change_at_a_time():
     assert round(largest / as_it_is, 1) == 1.4
     assert round(long_sum / as_it_is) == 62
     assert all(0.7 < split / float32 < 1.4 and float32 < naive / 4 for split, float32 in zip((as_it_is, by_64), plain, strict=True))
-    assert [bar.get_width() for bar in few_bits.draw_ways().patches] == found
-    assert few_bits.describe_ways().count(";") == 7
+    assert [bar.get_width() for bar in pictures.draw_ways().patches] == found
+    assert pictures.describe_ways().count(";") == 7
     says("With the largest product first, the error is 1.4 times as large")
     says("One sum for all terms makes it 62 times as large, larger than that of `sgemm_naive`")
     assert (LONGEST, list(GROUPS.values())) == (4096, [16, 64])
 
 
 def test_a_format_has_one_colour_in_all_pictures():
-    speeds, _ = few_bits.draw_beside_the_library().figure.axes
+    speeds, _ = pictures.draw_beside_the_library().figure.axes
     assert [to_hex(group[0].get_facecolor()).upper() for group in speeds.containers] == [COLOURS["float32"], COLOURS["three parts"]]
     script = (LESSON.parents[1] / "course_lib/explorables/few_bits.js").read_text(encoding="utf-8")
     assert f'light: {{ 23: "{COLOURS["float32"].lower()}"' in script
@@ -237,13 +237,13 @@ def test_the_scoreboard_agrees_with_itself():
 
 
 def test_the_bars_of_the_scoreboard_are_the_recorded_speeds_and_errors():
-    speeds, errors = few_bits.draw_beside_the_library().figure.axes
+    speeds, errors = pictures.draw_beside_the_library().figure.axes
     rows = readings("warpgroups").find(kernel="sgemm_parts")
     for axes, names in ((speeds, ("library", "ours")), (errors, ("library_error", "error"))):
         bars = [bar.get_height() for group in axes.containers for bar in group]
         shown = [2e-12 * row["N"] ** 3 / row[name] if axes is speeds else 1e7 * row[name] for name in names for row in rows]
         assert bars == pytest.approx(shown)
-    assert few_bits.describe_beside_the_library().count("cuBLAS") == len(rows)
+    assert pictures.describe_beside_the_library().count("cuBLAS") == len(rows)
 
 
 def test_which_formats_hold_257():

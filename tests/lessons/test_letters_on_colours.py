@@ -8,8 +8,10 @@ from course_lib.lessons.coalescing.layouts import layouts, pieces
 from course_lib.lessons.cpu.recorded import climb
 from course_lib.lessons.first_kernel.plan import plan
 from course_lib.lessons.first_kernel.surplus import surplus
+from course_lib.lessons.register_blocking.share import thread_share
 from course_lib.lessons.start.pictures import draw_threads
-from course_lib.lessons.unrolling.experiments import one_change
+from course_lib.lessons.tensor_cores.pictures import work_of_a_warp
+from course_lib.lessons.unrolling.charts import by_factor
 from course_lib.plots import picture, render, style, themes
 
 LEAST = 2.8         # white on orange, the worst of `style.text_on`
@@ -42,7 +44,7 @@ def vanishing(figure):
 PICTURES = {
     "threads": lambda: render(draw_threads(16), "threads"),
     "climb": climb, "plan": plan, "surplus": surplus, "layouts": layouts, "pieces": pieces,
-    "banks": rows_in_banks, "one change": one_change,
+    "banks": rows_in_banks, "boxes": by_factor, "outputs": thread_share, "warp": work_of_a_warp,
 }
 
 

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from course_lib.data import readings
 from course_lib.lessons.few_bits.errors import COLOURS
 from course_lib.lessons.few_bits.sums import GROUPS, LONGEST, WAYS, error_of, sides, sizes_of_products, summed
-from course_lib.plots import style
+from course_lib.plots import render, style
+from course_lib.plots.picture import Picture
 
 WATER, DEEP = "#D6EAF8", 13.0          # the colour below the waterline, and how many powers of ten the picture of products shows
 SIGNS = {1: "all terms positive", -1: "all terms negative"}
@@ -144,3 +145,23 @@ def draw_ways() -> Axes:
 def describe_ways() -> str:
     """Return what `draw_ways` shows, in words."""
     return f"Largest error / Σ |a| |b|, K = {LONGEST:,}: " + "; ".join(f"{way} {error:.1e}" for way, error in ways().items())
+
+
+def speed_and_error() -> Picture:
+    """Show speed and largest error of cuBLAS and of sgemm_parts for each recorded N."""
+    return render(draw_beside_the_library(), describe_beside_the_library())
+
+
+def nine_products() -> Picture:
+    """Show the nine products of parts by size, with float32's error as a waterline."""
+    return render(draw_products(), describe_products())
+
+
+def sides_of_sums() -> Picture:
+    """Show on which side sums of terms of one sign end."""
+    return render(draw_sides(), describe_sides())
+
+
+def ways_to_add() -> Picture:
+    """Show what each way to add costs."""
+    return render(draw_ways(), describe_ways())
