@@ -38,14 +38,16 @@ def stride_chart() -> Picture:
     at_once = 1e6 * timed(**AT_ONCE)["median_s"]
     ax = style.axes(width=9.0, height=4.8)
     peak = device("H200").bandwidth_gb_s / 1e3
-    ax.plot(STRIDES, [least_us(x) for x in sectors], color=style.GREY, linestyle="--", label=f"all sectors at {peak:g} TB/s, the memory's rate")
+    ax.plot(STRIDES, [least_us(x) for x in sectors], color=style.GREY, linestyle="--",
+            label=f"all sectors at {peak:g} TB/s, the memory's rate")
     ax.plot(STRIDES, times, color=style.BLUE, marker="o", label="the copy, one float per thread")
     for stride, us in zip(STRIDES, times, strict=True):
         ax.annotate(f"{us}", (stride, us), xytext=(-4, 9), textcoords="offset points", ha="right" if stride > 1 else "center")
-    ax.plot(1, at_once, color=style.VERMILION, marker="^", markersize=10, linestyle="none", label="stride 1, four loads before the first store")
+    ax.plot(1, at_once, color=style.VERMILION, marker="^", markersize=10, linestyle="none",
+            label="stride 1, four loads before the first store")
     ax.annotate(f"{at_once:.0f}", (1, at_once), xytext=(-10, -5), textcoords="offset points", ha="right")
-    ax.set(xlabel=f"stride, and below it the sectors that load and store touch for 32 floats\n{label()}", ylabel="µs for 2²⁶ floats",
-           xlim=(0.4, STRIDES[-1] + 0.4), ylim=(0, 600))
+    ax.set(xlabel=f"stride, and below it the sectors that load and store touch for 32 floats\n{label()}",
+           ylabel="µs for 2²⁶ floats", xlim=(0.4, STRIDES[-1] + 0.4), ylim=(0, 600))
     ax.set_xticks(STRIDES, [f"{stride}\n({x:g})" for stride, x in zip(STRIDES, sectors, strict=True)])
     ax.legend(frameon=False, loc="lower right")
     said = [f"stride {s}: {x:g} sectors, {us}" for s, x, us in zip(STRIDES, sectors, times, strict=True)]
