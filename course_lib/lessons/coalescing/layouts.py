@@ -11,8 +11,8 @@ from course_lib.plots.picture import Picture
 FLOATS, SECTORS, GAP = 8, 3, 0.35       # floats per sector; sectors of a layout; between two sectors that are drawn, in floats
 HUES = {"r": "#C62828", "g": style.GREEN, "b": style.BLUE}   # a true red: orange means touched here
 ALT = ("Two rows of three sectors, each sector with eight floats. Above each row stand eight lanes, with an arrow from each to the red "
-       "value that it loads. Above, one array of pixels: red, green, blue, red and so on; the red values lie in three sectors, and so do the "
-       "green and the blue ones. Below, an array for each colour: the red values fill the first sector.")
+       "value that it loads. Above, one array of pixels: red, green, blue, red and so on; the red values lie in three sectors, and so do "
+       "the green and the blue ones. Below, an array for each colour: the red values fill the first sector.")
 REACH, PER_PIECE = 64, 16               # floats of memory that are drawn for each stride; in a piece of 64 bytes
 PIECES = ("Two rows of memory, 256 bytes each: eight sectors, in four pieces of 64 bytes. Above, stride 8: a wanted float in each of the "
           "eight sectors, two in each piece. Below, stride 16: a wanted float in every second sector, one in each piece. The second half "
