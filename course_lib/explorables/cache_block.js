@@ -150,9 +150,9 @@ function drawCounters(pen, view, where) {
   const { text, scene } = view, { x, y, w } = where.corner, { fetched } = view[where.side], [name, does] = TITLES[where.side](scene.runs.blocks.block);
   write(pen, view, name, x, y - 0.7 * text, { size: 1.1, weight: 700 });
   write(pen, view, does, x + pen.measureText(name).width, y - 0.7 * text, { size: 1.1 });
-  write(pen, view, fetched.all.toLocaleString("en"), x, y + 2.2 * text, { size: 2.7, weight: 700 });
-  const beside = x + pen.measureText(fetched.all.toLocaleString("en")).width + 0.5 * text;
-  ["cache lines", "fetched"].forEach((words, i) => write(pen, view, words, beside, y + (1.1 + 1.1 * i) * text, { weight: 600, most: x + w - beside }));
+  write(pen, view, fetched.B.toLocaleString("en"), x, y + 2.2 * text, { size: 2.7, weight: 700 });
+  const beside = x + pen.measureText(fetched.B.toLocaleString("en")).width + 0.5 * text;
+  ["lines of B", "fetched"].forEach((words, i) => write(pen, view, words, beside, y + (1.1 + 1.1 * i) * text, { weight: 600, most: x + w - beside }));
   const left = 1.5 * text, right = 3.2 * text;
   NAMES.forEach((matrix, m) => {
     const bar = { x: x + left, y: y + (2.9 + 1.25 * m) * text, w: Math.max(1, w - left - right), h: 0.9 * text };

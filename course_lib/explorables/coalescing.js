@@ -6,6 +6,7 @@ import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
 const LANES = 32, SECTOR = 32, LINE = 128, FLOAT = 4, EPS = 1e-6;        // bytes, but for the lanes
 const MOST_STRIDE = 16, MOST_OFFSET = 8, COLUMNS = 128, TILE = 16, MOST_PAD = 8;
+const STAY = [0, 1, 2, 3, TILE];                                          // lanes whose arrows stay in a picture of B: neighbours, and one with the other ty
 const SHOWN = 160;                                                         // bytes of each row of B that are drawn: a cache line and a sector
 const PIECES = { 2: ["half", "halves"], 4: ["float", "floats"], 8: ["pair of floats", "pairs of floats"], 16: ["group of four floats", "groups of four floats"] };
 const EVERY = ["", "", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"];
@@ -60,9 +61,9 @@ export function layout(view) {
   const wide = width - margin - (narrow ? 2 : side + 2 * text), slot = wide / LANES, perRow = walk ? SHOWN : PER_ROW;
   const foot = 3.2 * text, counters = narrow ? 8 * text : 0;
   const lanes = { x: margin, y: 1.8 * text, w: slot, h: 1.5 * text };
-  const room = height - counters - foot - lanes.y - lanes.h, pitch = Math.min(3.4 * text, room * (narrow || walk ? 0.8 : 0.62) / rows), deep = pitch * rows;
+  const room = height - counters - foot - lanes.y - lanes.h, least = walk ? Math.max(0.16 * room, 2.6 * text) : room * (narrow ? 0.2 : 0.38), pitch = Math.min(3.4 * text, (room - least) / rows), deep = pitch * rows;
   const long = wide - (walk ? 1.4 * text : 0), lead = walk ? SECTOR * clamp(smooth.pad) : 0;                 // bytes before each row of B
-  const memory = { x: margin, y: height - counters - foot - deep, w: long, pitch, high: Math.min(0.72 * pitch, pitch - 4), perRow, byte: long / perRow, rows, lead, step: walk ? ldbOf(smooth) : perRow };
+  const memory = { x: margin, y: height - counters - foot - deep, w: long, pitch, high: Math.min(walk ? 0.84 * pitch : 0.72 * pitch, pitch - (walk ? 3 : 4)), perRow, byte: long / perRow, rows, lead, step: walk ? ldbOf(smooth) : perRow };
   const box = narrow ? { x: 2, y: height - counters + 0.4 * text, w: width - 4 } : { x: width - side, y: lanes.y, w: side - 4 };
   return { text, lanes, memory, counters: box, bottom: narrow ? height : memory.y + deep + foot };
 }
@@ -152,8 +153,9 @@ function drawMemory(pen, view, where, now) {
 
 /** A strong frame around each sector that is touched, and a long stroke where a cache line begins or ends. */
 function drawFrames(pen, view, where, now) {
+  const over = view.values.walk ? 1.5 : 4;                                  // pixels above and below a strip
   within(pen, where, () => {
-    for (const { box: { x, y, w, h } } of piecesOf(where, LINE)) for (const at of [x, x + w]) fill(pen, { x: at - 0.8, y: y - 4, w: 1.6, h: h + 8 }, view.ink);
+    for (const { box: { x, y, w, h } } of piecesOf(where, LINE)) for (const at of [x, x + w]) fill(pen, { x: at - 0.8, y: y - over, w: 1.6, h: h + 2 * over }, view.ink);
     for (const { index, box } of piecesOf(where, SECTOR)) if (now.sectors.has(index)) outline(pen, box, view.ink, 2);
   });
 }
@@ -167,10 +169,17 @@ function drawArrow(pen, view, where, lane, part, { faint = false } = {}) {
   pen.strokeStyle = colour;
   pen.lineWidth = Math.max(1.2, 0.12 * text);
   pen.setLineDash(faint ? [4, 4] : []);
-  pen.beginPath();
-  pen.moveTo(x0, y0);
-  pen.lineTo(x, y);
-  pen.stroke();
+  const path = new Path2D();
+  path.moveTo(x0, y0);
+  path.lineTo(x, y);
+  if (view.values.walk && !faint) {                                        // it crosses other lanes' floats: a rim tells it from them
+    pen.strokeStyle = view.paper;
+    pen.lineWidth += 2.4;
+    pen.stroke(path);
+    pen.strokeStyle = colour;
+    pen.lineWidth -= 2.4;
+  }
+  pen.stroke(path);
   pen.setLineDash([]);
   const angle = Math.atan2(y1 - y0, x1 - x0), head = 0.5 * text;
   pen.fillStyle = colour;
@@ -236,13 +245,15 @@ function draw(pen, given) {
   const asked = view.scene.bad ? [] : view.at === 0 ? [0, 1] : view.hover?.lane > now.lanes ? [view.hover.lane] : [];       // dashed: not yet
   if (view.scene.bad) drawArrow(pen, view, where, 0, 1);
   const landing = part > EPS && now.lanes < LANES && !view.scene.bad;
-  const stays = lane => !view.values.walk || lane === view.hover?.lane || !landing && lane === now.lanes - 1;       // many rows of B: other arrows would hide them
-  for (let lane = 0; lane < now.lanes && !view.scene.bad; ++lane) if (stays(lane)) drawArrow(pen, view, where, lane, 1);
-  if (landing) drawArrow(pen, view, where, now.lanes, ease(part));
-  for (const lane of asked) drawArrow(pen, view, where, lane, 1, { faint: true });
+  const stays = lane => !view.values.walk || STAY.includes(lane) || lane === view.hover?.lane || !landing && lane === now.lanes - 1;       // all 32 would hide the rows of B
+  const arrows = () => { for (let lane = 0; lane < now.lanes && !view.scene.bad; ++lane) if (stays(lane)) drawArrow(pen, view, where, lane, 1); };
+  if (!view.values.walk) arrows();
   for (let lane = 0; lane < (view.scene.bad ? 1 : now.lanes); ++lane) drawWanted(pen, view, where, lane);
   for (const lane of asked) drawWanted(pen, view, where, lane, { faint: true });
   drawFrames(pen, view, where, now);
+  if (view.values.walk) arrows();
+  if (landing) drawArrow(pen, view, where, now.lanes, ease(part));
+  for (const lane of asked) drawArrow(pen, view, where, lane, 1, { faint: true });
   drawCounters(pen, view, where, now);
 }
 
@@ -311,7 +322,7 @@ export const picture = {
   title: "What one warp asks memory for",
   ask: { label: "Your prediction", unit: "sectors" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 21 * text) : clamp(0.34 * width, 340, 430)),
+  height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 21 * text) : clamp(0.38 * width, 380, 460)),
   jump: "Hide",                                               // to where no result is shown: what comes next can be predicted again
   jumpIcon: "rewind",
   controls: states => (states.walks ? [                       // a group of buttons comes second, in the column that gives it one line

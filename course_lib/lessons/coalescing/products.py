@@ -1,29 +1,21 @@
-"""Products whose tiled kernels differ in how they load a tile of B: counters beside recorded times."""
+"""Products whose tiled kernels differ in how they load a tile of B: the line that loads it, and recorded times."""
 
-import numpy as np
+import re
+from collections.abc import Sequence
+from typing import Any
 
 from course_lib import data, kernels
 from course_lib.data import Record
 from course_lib.data.documents import LEE_GPU
-from course_lib.errors import CourseError
 from course_lib.lessons.coalescing import experiments
 from course_lib.lessons.coalescing.experiments import product_us
 from course_lib.plots import Picture, Table, bars, render, source_listing, style
-from course_lib.run import RunResult, run
-from course_lib.widgets.compute import evaluate, inputs
 
-N_TIMED, N_COUNTED, T = 4096, 256, 16
+N_TIMED, T = 4096, 16
 SIZES = (256, 512, 1024, 2048, 4096)
+PADDINGS = (0, 8, 32, 72)                                               # unused floats after each row of B, recorded with line 29
 PROFILED = (1024, 4096)                                                  # where line 29 was recorded without its unused float
-UNCOALESCED, FIRST, LOAD, LAST = "sgemm_uncoalesced", 18, 29, 33         # the lines of its tiles, of B's load, and of its loop
-DOWN = "Bs[tx][ty] = k0 + tx < K && b_col < N ? B[(k0 + tx) * ldb + b_col] : 0.0f;"
-ALONG = "Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * ldb + col] : 0.0f;"
-SQUARE = {"sgemm_tiled": {"BM": T, "BN": T, "BK": T}, "sgemm_naive": {"bx": T, "by": T}}
-
-
-def counted(kernel: str, **more: int) -> RunResult:
-    """Run a kernel with tiles of 16 × 16 on 256 × 256 matrices in the simulator."""
-    return evaluate(kernel, N_COUNTED, SQUARE.get(kernel, {"TILE": T}) | more, backend="sim")
+UNCOALESCED, FIRST, LOADS, LAST = "sgemm_uncoalesced", 18, (26, 29), 33  # the lines of its tiles, of their loads, and of its loop
 
 
 def recorded_product(kernel: str, N: int = N_TIMED) -> Record:
@@ -37,39 +29,28 @@ def label() -> str:
     return data.load("ladder").label
 
 
-def line_29_changed() -> str:
-    """Return the kernel that reads B down its columns, with its line 29 changed: it loads, and stores, along a row."""
-    text = kernels.get(UNCOALESCED).source
-    if DOWN not in text:
-        raise CourseError(f"{UNCOALESCED}.cu no longer has the load {DOWN!r}: write its new text into course_lib/lessons/coalescing")
-    return text.replace(DOWN, ALONG)
+class _WithLanes(Table):
+    """A listing in which the index of the lanes is coloured in both loads."""
 
-
-def square() -> tuple[np.ndarray, np.ndarray]:
-    """Return the matrices that are multiplied in the simulator."""
-    A, B, _ = inputs(N_COUNTED, N_COUNTED, N_COUNTED)
-    return A, B
+    def _row_html(self, i: int, row: Sequence[Any]) -> str:
+        text = super()._row_html(i, row)
+        return re.sub(r"\btx\b", '<b style="color:#b9321f">tx</b>', text) if i in self.marked else text
 
 
 def b_line() -> Table:
-    """Return a listing of the kernel that reads a tile of B down its columns, with that line marked and without the comment on it."""
+    """Return a listing of the kernel that reads a tile of B down its columns: both loads marked, tx coloured, no comment that says it."""
     source = "\n".join("" if "Lanes run along" in line else line for line in kernels.get(UNCOALESCED).source.splitlines())
-    return source_listing(source, {}, columns=(), first=FIRST, last=LAST, caption=f"{UNCOALESCED}.cu", mark=(LOAD,))
+    found = source_listing(source, {}, columns=(), first=FIRST, last=LAST, caption=f"{UNCOALESCED}.cu", mark=LOADS)
+    return _WithLanes(found.header, found.rows, found.caption, mono=found.mono, marked=found.marked)
 
 
 LADDER = (("naive", "naive"), ("tiled, B read down its columns", "down"), ("the same, line 29 changed", "along"),
           ("tiled, as in lesson 04", "tiled"))
-TRANSPOSED = ("the slides' kernel: tile of B transposed, no unused float", "along, transposed")
 
 
 def product_ms(variant: str) -> float:
     """Return the recorded time of a product at N = 4096 in milliseconds."""
     return product_us(variant, N_TIMED) / 1e3
-
-
-def library_ms() -> float:
-    """Return the recorded time of cuBLAS at N = 4096 in milliseconds."""
-    return 1e3 * data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
 
 
 def line_29_ms() -> float:
@@ -88,18 +69,26 @@ def line_29_chart() -> Picture:
     return render(ax, "Bars of milliseconds. " + "; ".join(f"{name}: {ms:.1f}" for name, ms in times.items()) + ".")
 
 
-def scoreboard() -> Table:
-    """Return the ladder so far: sectors per multiply-add, time, and speed in percent of the library's."""
-    simulated = {"naive": counted("sgemm_naive"), "down": counted(UNCOALESCED), "along": run(line_29_changed(), *square(), backend="sim"),
-                 "tiled": counted("sgemm_tiled"), TRANSPOSED[1]: counted("sgemm_coalesced")}
-    ladder = (*LADDER[:3], TRANSPOSED, *LADDER[3:])
-    rows = [(name, f"{simulated[variant].count('sectors') / N_COUNTED**3:.4f}", f"{product_ms(variant):.1f}",
-             f"{library_ms() / product_ms(variant):.1%}") for name, variant in ladder]
-    rows.append(("NVIDIA's library, cuBLAS", "", f"{library_ms():.1f}", "100.0%"))
-    header = ("kernel, blocks of 16 × 16", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
-    how = data.spread([*(experiments.product(variant, N_TIMED) for _, variant in ladder), recorded_product("cuBLAS")])
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices. {experiments.label()}; cuBLAS {label()}; {how}. "
-                               f"Sectors: {N_COUNTED} × {N_COUNTED}; at 1024 × 1024 a profiler counted as many per multiply-add")
+def gain_table() -> Table:
+    """Return the times of line 29 and of its repair at N = 4096, when unused floats after each row of B move where the rows begin."""
+    ms = {(r["padding"], r["along"]): 1e3 * r["median_s"] for r in again().find(lesson="05", N=N_TIMED)}
+    rows = [(padding, starts(padding), f"{ms[padding, False]:.1f}", f"{ms[padding, True]:.1f}") for padding in PADDINGS]
+    header = ("unused floats per row", "bytes of a cache line at which the 16 rows begin", "old line 29, ms", "repaired, ms")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, {again().label}")
+
+
+def again() -> data.Readings:
+    """Return what was recorded of products whose rows of B are longer."""
+    return data.readings("again")
+
+
+def starts(padding: int) -> str:
+    """Say at which bytes of a cache line the rows of B begin.
+
+    >>> starts(8)
+    '0, 32, 64, 96'
+    """
+    return ", ".join(map(str, sorted({4 * row * (N_TIMED + padding) % 128 for row in range(T)})))
 
 
 def slides() -> Table:

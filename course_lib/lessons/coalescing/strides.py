@@ -33,23 +33,24 @@ def least_us(sectors: float) -> float:
 
 @style.styled
 def stride_chart() -> Picture:
-    """Draw the time of the copy over its sectors, the least that memory needs for them all, and a copy with more loads under way."""
+    """Draw the time of the copy over its stride, the least that memory needs for all sectors, and a copy with more loads under way."""
     sectors, times = [sectors_per_32(s) for s in STRIDES], [recorded_us(s) for s in STRIDES]
     at_once = 1e6 * timed(**AT_ONCE)["median_s"]
     ax = style.axes(width=9.0, height=4.8)
     peak = device("H200").bandwidth_gb_s / 1e3
-    ax.plot((0, sectors[-1]), (0, least_us(sectors[-1])), color=style.GREY, linestyle="--",
+    ax.plot(STRIDES, [least_us(x) for x in sectors], color=style.GREY, linestyle="--",
             label=f"all sectors at {peak:g} TB/s, the memory's rate")
-    ax.plot(sectors, times, color=style.BLUE, marker="o", label="the copy, one float per thread")
-    for stride, x, us in zip(STRIDES, sectors, times, strict=True):
-        ax.annotate(f"stride {stride}: {us}", (x, us), xytext=(-8, 5 if stride > 1 else -5), textcoords="offset points", ha="right")
-    ax.plot(sectors[0], at_once, color=style.VERMILION, marker="^", markersize=10, linestyle="none",
+    ax.plot(STRIDES, times, color=style.BLUE, marker="o", label="the copy, one float per thread")
+    for stride, us in zip(STRIDES, times, strict=True):
+        ax.annotate(f"{us}", (stride, us), xytext=(-4, 9), textcoords="offset points", ha="right" if stride > 1 else "center")
+    ax.plot(1, at_once, color=style.VERMILION, marker="^", markersize=10, linestyle="none",
             label="stride 1, four loads before the first store")
-    ax.annotate(f"{at_once:.0f}", (sectors[0], at_once), xytext=(-10, -5), textcoords="offset points", ha="right")
-    ax.set(xlabel=f"sectors touched per 32 floats, by load and store; simulated\n{label()}", ylabel="µs for 2²⁶ floats",
-           xlim=(0, sectors[-1] + 2), ylim=(0, 600))
+    ax.annotate(f"{at_once:.0f}", (1, at_once), xytext=(-10, -5), textcoords="offset points", ha="right")
+    ax.set(xlabel=f"stride, and below it the sectors that load and store touch for 32 floats\n{label()}",
+           ylabel="µs for 2²⁶ floats", xlim=(0.4, STRIDES[-1] + 0.4), ylim=(0, 600))
+    ax.set_xticks(STRIDES, [f"{stride}\n({x:g})" for stride, x in zip(STRIDES, sectors, strict=True)])
     ax.legend(frameon=False, loc="lower right")
     said = [f"stride {s}: {x:g} sectors, {us}" for s, x, us in zip(STRIDES, sectors, times, strict=True)]
-    return render(ax, "Microseconds of a copy over the sectors per 32 floats. " + "; ".join(said)
+    return render(ax, "Microseconds of a copy over its stride, with the sectors per 32 floats. " + "; ".join(said)
                   + f"; stride 1 with four loads before the first store: {sectors[0]:g} sectors, {at_once:.0f}. "
                   f"All sectors at {peak:g} TB/s would take from {least_us(sectors[0]):.0f} to {least_us(sectors[-1]):.0f}.")
