@@ -142,12 +142,12 @@ function drawWords(pen, view, { words, side, bottom }, walk) {
     y += 1.35 * text;
   });
   write(pen, view, "      C += A * B", x, y, { family: mono, most: w });
-  y += 3.6 * text;
+  y += 3.2 * text;
   write(pen, view, walk.total.toLocaleString("en"), x, y, { size: 2.6, weight: 700, most: w });
   y += 1.5 * text;
   write(pen, view, "lines fetched", x, y, { weight: 600, most: w });
   MATRICES.forEach((name, number) => {
-    y += (view.narrow ? 1.7 : 2.1) * text;
+    y += 1.65 * text;
     const bar = { x: x + 5.5 * text, y: y - 0.85 * text, w: w - 5.5 * text, h: 1.1 * text };
     write(pen, view, name, x, y, { weight: 700, colour: view.hues.of[name] });
     write(pen, view, walk.fetched[number].toLocaleString("en"), bar.x - 0.5 * text, y, { align: "right" });
@@ -158,13 +158,12 @@ function drawWords(pen, view, { words, side, bottom }, walk) {
 }
 
 /** What the cache holds, line by line in the colour of its matrix: first the one used longest ago, which has to go first. */
-const SLOTS = 16;                           // per row
 function drawSlots(pen, view, { x, y, w, bottom }, walk) {
-  const wide = w / SLOTS, top = y + 0.5 * view.text, high = Math.min(wide, (bottom - top) / Math.ceil(walk.room / SLOTS));
+  const perRow = walk.room > 48 ? 32 : 16, wide = w / perRow, top = y + 0.5 * view.text, high = Math.min(wide, (bottom - top) / Math.ceil(walk.room / perRow));
   write(pen, view, "In the cache, oldest first:", x, y, { size: 0.92, most: w });
   const held = [...walk.held.keys()];
   for (let slot = 0; slot < walk.room; ++slot) {
-    const box = [x + (slot % SLOTS) * wide + 0.5, top + Math.floor(slot / SLOTS) * high + 0.5, wide - 1, high - 1];
+    const box = [x + (slot % perRow) * wide + 0.5, top + Math.floor(slot / perRow) * high + 0.5, wide - 1, high - 1];
     if (slot < held.length) {
       pen.fillStyle = view.hues.of[MATRICES[Math.floor(held[slot] / (walk.N * walk.rowLines))]];
       pen.fillRect(...box);
