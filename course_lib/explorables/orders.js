@@ -97,7 +97,8 @@ export function layout(view) {
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
-const HUES = { light: { held: "#a9d4ef", fetched: "#e06a1c", used: "#0b3c5d" }, dark: { held: "#1f567a", fetched: "#ff8a3c", used: "#e8f4ff" } };
+const HUES = { light: { held: "#a9d4ef", fetched: "#e06a1c", used: "#0b3c5d", of: { A: "#8b2fa8", B: "#00735c", C: "#8a6d00" } },
+  dark: { held: "#1f567a", fetched: "#ff8a3c", used: "#e8f4ff", of: { A: "#dc9bff", B: "#26b98d", C: "#f0e442" } } };      // of: the matrix that a line of the cache belongs to
 function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, family = view.fontFamily, most } = {}) {
   pen.fillStyle = colour;
   pen.textAlign = align;
@@ -131,7 +132,7 @@ function drawMatrix(pen, view, at, name, walk, recent) {
   write(pen, view, `${name}(${INDICES[name][0]}, ${INDICES[name][1]})`, at.x + N * cell, at.y - 0.35 * view.text, { weight: 700, align: "right" });
 }
 
-function drawWords(pen, view, { words, side }, walk) {
+function drawWords(pen, view, { words, side, bottom }, walk) {
   const { text, scene, values } = view, order = values[side], { x, w } = words, mono = "ui-monospace, 'DejaVu Sans Mono', monospace";
   let y = words.y + 1.8 * text;
   write(pen, view, order, x, y, { size: 1.7, weight: 700 });
@@ -141,18 +142,38 @@ function drawWords(pen, view, { words, side }, walk) {
     y += 1.35 * text;
   });
   write(pen, view, "      C += A * B", x, y, { family: mono, most: w });
-  y += 3.6 * text;
+  y += 3.2 * text;
   write(pen, view, walk.total.toLocaleString("en"), x, y, { size: 2.6, weight: 700, most: w });
   y += 1.5 * text;
   write(pen, view, "lines fetched", x, y, { weight: 600, most: w });
   MATRICES.forEach((name, number) => {
-    y += (view.narrow ? 1.7 : 2.1) * text;
+    y += 1.65 * text;
     const bar = { x: x + 5.5 * text, y: y - 0.85 * text, w: w - 5.5 * text, h: 1.1 * text };
-    write(pen, view, name, x, y, { weight: 700 });
+    write(pen, view, name, x, y, { weight: 700, colour: view.hues.of[name] });
     write(pen, view, walk.fetched[number].toLocaleString("en"), bar.x - 0.5 * text, y, { align: "right" });
     pen.fillStyle = view.hues.fetched;
     pen.fillRect(bar.x, bar.y, bar.w * walk.fetched[number] / scene.most, bar.h);
   });
+  drawSlots(pen, view, { x, y: y + 1.7 * text, w, bottom }, walk);
+}
+
+/** What the cache holds, line by line in the colour of its matrix: first the one used longest ago, which has to go first. */
+function drawSlots(pen, view, { x, y, w, bottom }, walk) {
+  const perRow = walk.room > 48 ? 32 : 16, wide = w / perRow, top = y + 0.5 * view.text, high = Math.min(wide, (bottom - top) / Math.ceil(walk.room / perRow));
+  write(pen, view, "In the cache, oldest first:", x, y, { size: 0.92, most: w });
+  const held = [...walk.held.keys()];
+  for (let slot = 0; slot < walk.room; ++slot) {
+    const box = [x + (slot % perRow) * wide + 0.5, top + Math.floor(slot / perRow) * high + 0.5, wide - 1, high - 1];
+    if (slot < held.length) {
+      pen.fillStyle = view.hues.of[MATRICES[Math.floor(held[slot] / (walk.N * walk.rowLines))]];
+      pen.fillRect(...box);
+    }
+    pen.strokeStyle = view.ink;
+    pen.globalAlpha = 0.3;
+    pen.lineWidth = 0.6;
+    pen.strokeRect(...box);
+    pen.globalAlpha = 1;
+  }
 }
 
 function drawKey(pen, view, { corner, side }) {

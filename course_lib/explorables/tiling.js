@@ -177,16 +177,14 @@ export function heldAt(states, at, name) {
 const delayOf = thread => 0.6 * Math.floor(thread / 32) / WARPS;
 const arrived = (thread, done) => clamp((done - delayOf(thread)) / 0.4);
 
-/** What every thread of the block has on its way at this moment: from memory, or from shared memory, to where it is used. */
-function drawMoving(pen, view, where, part, kind) {
-  const { states } = view.scene, { done } = view.now, names = Object.keys(part.touch);
-  const [from, to] = kind === "load" ? [names[0], names[1]] : [null, "C"];
-  const mark = Math.max(2, 0.62 * where.A.cell);
-  for (const name of from ? [from] : names) part.touch[name].forEach((element, thread) => {
-    const target = kind === "load" ? part.touch[to][thread] : thread, t = arrived(thread, done);
+/** What every thread of the block has on its way from memory to shared memory at this moment. */
+function drawMoving(pen, view, where, { touch }) {
+  const { states } = view.scene, { done } = view.now, [from, to] = Object.keys(touch), mark = Math.max(2, 0.62 * where.A.cell);
+  touch[from].forEach((element, thread) => {
+    const t = arrived(thread, done);
     if (t <= 0 || t >= 1) return;
-    const box = between(elementBox(where, states, name, element), elementBox(where, states, to, target), ease(t)), [x, y] = middle(box);
-    fill(pen, { x: x - mark / 2, y: y - mark / 2, w: mark, h: mark }, kind === "load" || name.length === 1 ? view.hues.now : view.hues.multiply, 0.75);
+    const box = between(elementBox(where, states, from, element), elementBox(where, states, to, touch[to][thread]), ease(t)), [x, y] = middle(box);
+    fill(pen, { x: x - mark / 2, y: y - mark / 2, w: mark, h: mark }, view.hues.now, 0.75);
   });
 }
 
@@ -280,7 +278,7 @@ function drawSide(pen, view, where) {
   write(pen, view, "C", where.C.x + columns * where.C.cell, where.C.y + rows * where.C.cell + 1.05 * text, { weight: 700, align: "right" });
   if (part && step.kind !== "barrier") {
     drawTouched(pen, view, where, part, step.kind);
-    if (now.done < 1 && step.kind !== "store") drawMoving(pen, view, where, part, step.kind);
+    if (now.done < 1 && step.kind === "load") drawMoving(pen, view, where, part);
   }
   drawWatched(pen, view, elementBox(where, states, "C", view.watched));
   drawStrip(pen, view, where);

@@ -6,7 +6,7 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 BLUE, ORANGE = (0, 0x72, 0xB2), (0xE6, 0x9F, 0)
-CELLS = ("from course_lib.plots import bars, show\nfrom course_lib.lessons import tiling\ntiling.plan()",
+CELLS = ("from course_lib.plots import bars, show\nfrom course_lib.lessons import tiling\ntiling.asked()",
          "show(bars({'naive': 8.5, 'tiled': 2, 'neither': 5}, unit='sectors', title='Two kernels'), 'three bars')")
 
 

@@ -2,13 +2,11 @@
 
 from course_lib.explorables import side_by_side
 from course_lib.lessons.tiling.counts import beside_naive, sectors_per_multiply_add
-from course_lib.lessons.tiling.overtaking import overtaking
+from course_lib.lessons.tiling.overtaking import overtaking, without_last_barrier
 from course_lib.lessons.tiling.pictures import tile_and_loads
-from course_lib.lessons.tiling.plan import plan
-from course_lib.lessons.tiling.races import race, without_last_barrier
-from course_lib.lessons.tiling.times import faster, gains, limits, scoreboard, slides, traffic
+from course_lib.lessons.tiling.times import asked, faster, limits, scoreboard, slides, traffic
 
 __all__ = [
-    "beside_naive", "faster", "gains", "limits", "overtaking", "plan", "race", "scoreboard", "sectors_per_multiply_add", "side_by_side",
-    "slides", "tile_and_loads", "traffic", "without_last_barrier",
+    "asked", "beside_naive", "faster", "limits", "overtaking", "scoreboard", "sectors_per_multiply_add", "side_by_side", "slides",
+    "tile_and_loads", "traffic", "without_last_barrier",
 ]

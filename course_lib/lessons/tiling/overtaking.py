@@ -1,8 +1,29 @@
 """The picture of what a missing barrier allows, for the reader's own kernel."""
 
+import re
+
 from course_lib import explorables
+from course_lib.errors import CourseError
 from course_lib.explorables.overtaking import Overtaking
-from course_lib.lessons.tiling.races import with_tile, without_last_barrier
+
+BARRIER = "__syncthreads();"
+
+
+def without_last_barrier(text: str) -> str:
+    """Return a kernel's text without its last barrier; no line moves.
+
+    Raises
+    ------
+    CourseError
+        When the text has no barrier.
+
+    >>> without_last_barrier("__syncthreads(); x();\\n__syncthreads(); y();")
+    '__syncthreads(); x();\\n y();'
+    """
+    before, barrier, after = text.rpartition(BARRIER)
+    if not barrier:
+        raise CourseError(f"the kernel has no {BARRIER} that could be removed: write both barriers into it first")
+    return before + after
 
 
 def overtaking(text: str) -> Overtaking:
@@ -13,5 +34,6 @@ def overtaking(text: str) -> Overtaking:
     CourseError
         When the kernel has no barrier, or not two shared tiles.
     """
-    broken = without_last_barrier(text, 16)            # first: it says when the kernel is not written yet
-    return explorables.overtaking(with_tile(text, 16), broken)
+    broken = without_last_barrier(text)                # first: it says when the kernel is not written yet
+    return explorables.overtaking(*(re.sub(r"^([ \t]*#[ \t]*define[ \t]+T[ \t]+)\d+", r"\g<1>16", each, flags=re.MULTILINE)
+                                    for each in (text, broken)))

@@ -24,7 +24,7 @@ def tile_and_loads(result: RunResult) -> tuple[Axes, str]:
         _tile(ax, place * (1 + gap), rows, columns, room)
         ax.text(place * (1 + gap), -0.07, f"{rows} × {columns}, {name}", fontsize=14, va="bottom", weight="bold")
         area, edges = rows * columns, rows + columns
-        ax.text(place * (1 + gap), 1.06, f"area {area:,}: multiply-adds\nedges {rows} + {columns} = {edges}: loads\n"
+        ax.text(place * (1 + gap), 1.06, f"area {area:,}: multiply-adds\nedges {rows} of A + {columns} of B: {edges} loads\n"
                                          f"{edges} loads / {area:,} / 8 = {sectors:.4f}\n"
                                          "sectors per multiply-add", fontsize=12, va="top", linespacing=1.4)
     ax.set(xlim=(-0.04, 2 * (1 + gap)), ylim=(1.5, -0.24), aspect="equal")

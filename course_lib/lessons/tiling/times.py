@@ -9,7 +9,8 @@ from course_lib.plots.picture import Picture
 from course_lib.run import bound_of
 
 N_TIMED, N_PROFILED, N_COUNTED = 4096, 1024, 256
-PAIRS = tuple((variant, T) for T in (16, 32) for variant in ("naive", "tiled"))           # of like blocks: only tiling differs
+VARIANTS = ("naive", "tiled")
+PAIRS = tuple((variant, T) for T in (16, 32) for variant in VARIANTS)           # of like blocks: only tiling differs
 SIZES = (256, 512, 1024, 2048, 4096)
 INITIAL, TILING = (0.13, 0.13, 0.19, 0.45, 3.60), (0.11, 0.11, 0.15, 0.41, 3.50)          # Lee's slides, seconds on a GTX 690
 ON_CHIP = ("shared", "L1", "L1 banks")       # of the model's terms: all go through the memory of a multiprocessor
@@ -50,49 +51,49 @@ def faster(T: int) -> float:
 
 
 def scoreboard() -> Table:
-    """Return the ladder so far: sectors per multiply-add, time, and speed in percent of the library's."""
+    """Return the ladder so far, in blocks of 16 × 16: sectors per multiply-add, time, and speed in percent of the library's."""
     ladder = data.load("ladder")
     best = ladder.find("cuBLAS", N_TIMED)[0]
-    rows = [(named(*kernel), f"{sectors(*kernel):.4f}", f"{1e3 * seconds(*kernel):.1f}", f"{best.seconds / seconds(*kernel):.1%}")
-            for kernel in PAIRS]
+    rows = [(variant, f"{sectors(variant, 16):.4f}", f"{1e3 * seconds(variant, 16):.1f}", f"{best.seconds / seconds(variant, 16):.1%}")
+            for variant in VARIANTS]
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * best.seconds:.1f}", "100.0%"))
     header = ("kernel", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
-    counts = [best.repeats, *(product(variant, T, N_TIMED)["repeats"] for variant, T in PAIRS)]
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, times {data.readings('coalescing').label}, of cuBLAS {ladder.date}, "
-                               f"medians of {min(counts)} to {max(counts)} measurements; sectors counted for {N_COUNTED} × {N_COUNTED}")
+    counts = [best.repeats, *(product(variant, 16, N_TIMED)["repeats"] for variant in VARIANTS)]
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, blocks of 16 × 16, times {data.readings('coalescing').label}, of cuBLAS "
+                               f"{ladder.date}, medians of {min(counts)} to {max(counts)} measurements; sectors counted for "
+                               f"{N_COUNTED} × {N_COUNTED}")
 
 
-def gains() -> Picture:
-    """Draw what tiling alone changes, in blocks of 16 × 16 and of 32 × 32: how many times fewer sectors, how many times less time."""
-    found = {}
-    for T in (16, 32):
-        found[f"{T} × {T}: fewer sectors"] = round(sectors("naive", T) / sectors("tiled", T), 2)
-        found[f"{T} × {T}: faster"] = faster(T)
-    ax = bars(found, unit=f"times; sectors counted at N = {N_COUNTED}, time recorded at N = {N_TIMED}")
+def asked() -> Picture:
+    """Draw how many sectors both kernels ask of L1, and L1 of L2, in blocks of 16 × 16, counted by ncu."""
+    found = {f"{variant}: asked of {cache}": round(product(variant, 16, N_PROFILED, "count")[what] / 1e6, 1)
+             for cache, what in (("L1", "load_sectors"), ("L2", "l2_sectors_read")) for variant in VARIANTS}
+    where = f"{N_PROFILED} × {N_PROFILED} matrices, blocks of 16 × 16,\n{data.readings('coalescing').label}"
+    ax = bars(found, unit=f"millions of sectors, {where}")
     for number, bar in enumerate(ax.patches):
         bar.set_facecolor(style.BLUE if number % 2 else style.GREY)
-    return render(ax, f"Bars, tiled against naive: {', '.join(f'in blocks of {name}, {times:g} times' for name, times in found.items())}.")
+    return render(ax, f"Bars, millions of sectors. {'; '.join(f'{name}, {millions:g}' for name, millions in found.items())}.")
 
 
 def traffic() -> Table:
-    """Return how far the loads of both kernels came, counted by ncu: sectors of L1 and of L2, bytes from DRAM; and their times."""
+    """Return how far the loads of both kernels came, counted by ncu: sectors of L1 and of L2; and their times."""
     rows = []
     for variant, T in PAIRS:
         row = product(variant, T, N_PROFILED, "count")
-        counts = (f"{row[what] / 1e6:,.1f}" for what in ("load_sectors", "l2_sectors_read", "dram_bytes_read"))
+        counts = (f"{row[what] / 1e6:,.1f}" for what in ("load_sectors", "l2_sectors_read"))
         rows.append((named(variant, T), *counts, f"{1e6 * seconds(variant, T, N_PROFILED):.0f}"))
-    header = ("kernel", "load sectors asked of L1, millions", "read from L2, millions", "bytes read from DRAM, millions", "recorded, µs")
-    return Table(header, rows, f"{N_PROFILED} × {N_PROFILED} matrices, {data.readings('coalescing').label}")
+    return Table(("kernel", "sectors asked of L1, millions", "sectors asked of L2, millions", "recorded, µs"), rows,
+                 f"{N_PROFILED} × {N_PROFILED} matrices, {data.readings('coalescing').label}")
 
 
 def limits() -> Table:
-    """Return, for both kernels, the recorded time beside the least that three parts of a multiprocessor need for their share, modelled."""
+    """Return, for both kernels, the recorded time beside the least that two parts of a multiprocessor need for their share, modelled."""
     rows = []
     for variant, T in PAIRS:
         least = bound_of(counted(variant, T, N_PROFILED)).terms
-        parts = (seconds(variant, T, N_PROFILED), max(least[term] for term in ON_CHIP), least["issue"], least["fma"])
+        parts = (seconds(variant, T, N_PROFILED), max(least[term] for term in ON_CHIP), least["fma"])
         rows.append((named(variant, T), *(f"{1e6 * part:.0f}" for part in parts)))
-    header = ("kernel", "recorded, µs", "L1 and shared memory alone, µs", "issuing instructions alone, µs", "multiply-adds alone, µs")
+    header = ("kernel", "recorded, µs", "L1 and shared memory alone, µs", "multiply-adds alone, µs")
     return Table(header, rows, f"{N_PROFILED} × {N_PROFILED} matrices: {data.readings('coalescing').label}, and the least that each part "
                                "needs, modelled for H200")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -83,8 +84,11 @@ def _told(panel, labels):
 
 
 @style.styled
-def steps_picture(steps: Sequence[tuple[str, float, str]], unit: str, note: str) -> Picture:
-    """Draw one bar of seconds per step, between two bars the factor and what changes, and beside all of them the whole factor."""
+def steps_picture(steps: Sequence[tuple[str, float, str]], unit: str, note: str, order: tuple[int, int] | None = None) -> Picture:
+    """Draw one bar of seconds per step, between two bars the factor and what changes, and beside all of them the whole factor.
+
+    `order`: two bars between which only the order changes, where others stand between them; their factor gets a bracket, too.
+    """
     ax = style.axes(width=9.4, height=1 + 0.6 * len(steps))
     names, seconds, changes = zip(*steps, strict=True)
     places, most, last = range(len(steps)), max(seconds), len(steps) - 1
@@ -96,14 +100,23 @@ def steps_picture(steps: Sequence[tuple[str, float, str]], unit: str, note: str)
         ax.annotate(words, (now, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=13)
     for y, words in enumerate(between):
         ax.text(0.25 * most, y + 0.5, words, va="center", fontsize=13)
-    ax.plot([1.22 * most, 1.26 * most, 1.26 * most, 1.22 * most], [0, 0, last, last], color=style.GREY)
-    whole = f"× {seconds[-1] / seconds[0]:.0f}"
-    ax.text(1.28 * most, last / 2, whole, va="center", fontsize=13)
+    whole, inner = f"× {seconds[-1] / seconds[0]:.0f}", ""
+    _bracket(ax, (0, last), 1.22 * most, 0.04 * most, whole)
+    if order:
+        inner = f"× {seconds[order[1]] / seconds[order[0]]:.1f} (order, with vectors)"
+        _bracket(ax, order, 0.66 * most, 0.04 * most, inner)
+        inner = f" From bar {order[0] + 1} to bar {order[1] + 1} {inner}."
     ax.set_yticks(places, names, fontsize=13)
     ax.set_xlabel(f"{unit}\n{note}", fontsize=12)
     ax.set(xlim=(0, 1.42 * most), ylim=(last + 0.5, -0.5))
     told = "; ".join(part for y in places for part in (f"{names[y]}: {said[y]}", *between[y:y + 1]))
-    return render(ax, f"Bars, {unit}, and between two bars the factor. {told}. From the first to the last {whole}. {note}.")
+    return render(ax, f"Bars, {unit}, and between two bars the factor. {told}. From the first to the last {whole}.{inner} {note}.")
+
+
+def _bracket(ax: Axes, bars: tuple[int, int], x: float, wide: float, words: str) -> None:
+    """Draw a bracket from one bar to another, with a factor beside it."""
+    ax.plot([x, x + wide, x + wide, x], [bars[0], bars[0], bars[1], bars[1]], color=style.GREY)
+    ax.text(x + 1.5 * wide, sum(bars) / 2, words, va="center", fontsize=13)
 
 
 def in_sets(rows: int, distance: int) -> np.ndarray:
