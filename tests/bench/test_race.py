@@ -61,7 +61,7 @@ def test_a_table_names_the_worst_and_counts_what_is_wrong():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=29)
+@pytest.mark.sampled(slow=10)
 @pytest.mark.parametrize(("name", "tile"), CASES, ids=[f"{name}-{t['BM']}x{t['BN']}x{t['BK']}" for name, t in CASES])
 @pytest.mark.parametrize("transposed", [(0, 0), (1, 1)])
 @pytest.mark.parametrize("wide", [False, True])

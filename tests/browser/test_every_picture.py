@@ -46,7 +46,7 @@ def overlap(a, b):
 
 @EVERY
 @pytest.mark.slow
-@pytest.mark.sampled(slow=71)
+@pytest.mark.sampled(slow=36)
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (768, "light"), (1280, "light"), (1280, "dark"), (1920, "light")])
 def test_it_fits_every_screen_and_its_words_are_whole(opened, width, scheme):
     shown = opened(width, scheme)
@@ -65,7 +65,7 @@ def test_it_fits_every_screen_and_its_words_are_whole(opened, width, scheme):
 
 @EVERY
 @pytest.mark.slow
-@pytest.mark.sampled(slow=37)
+@pytest.mark.sampled(slow=20)
 @pytest.mark.parametrize(("width", "height", "scheme"), [
     (1920, 1080, "light"), (1920, 1080, "dark"), (1280, 800, "light"), (1280, 720, "light")])
 def test_a_projector_gets_large_letters_and_the_whole_screen(opened, width, height, scheme):
@@ -165,7 +165,7 @@ def test_who_wants_no_motion_sees_whole_steps(opened):
 
 @EVERY
 @pytest.mark.slow
-@pytest.mark.sampled(slow=37)
+@pytest.mark.sampled(slow=20)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
 def test_axe_finds_nothing_serious(opened, width, scheme):
     from axe_playwright_python.sync_playwright import Axe

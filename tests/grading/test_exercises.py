@@ -32,7 +32,7 @@ def test_each_exercise_has_four_wrong_answers_and_a_different_right_one(exercise
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=43)
+@pytest.mark.sampled(slow=16)
 @pytest.mark.parametrize("path", files("wrong_kernels"), ids=name_of)
 def test_a_wrong_answer_fails_for_its_reason(path):
     name, kind, words = header(path)
@@ -42,7 +42,7 @@ def test_a_wrong_answer_fails_for_its_reason(path):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=13)
+@pytest.mark.sampled(slow=5)
 @pytest.mark.parametrize("path", files("right_kernels"), ids=name_of)
 def test_a_different_right_answer_passes(path):
     source, spec = answer(path), part(path.parent.name, header(path)[0])
@@ -52,7 +52,7 @@ def test_a_different_right_answer_passes(path):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=22)
+@pytest.mark.sampled(slow=8)
 @pytest.mark.parametrize("spec", all_parts().values(), ids=lambda spec: f"{spec.exercise}-{spec.part}")
 def test_the_reference_passes_and_reaches_what_the_statement_says(spec, answers):
     answer = answers("solutions", spec.exercise)[spec.entry]
@@ -65,7 +65,7 @@ def test_the_reference_passes_and_reaches_what_the_statement_says(spec, answers)
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=22)
+@pytest.mark.sampled(slow=8)
 @pytest.mark.parametrize("spec", all_parts().values(), ids=lambda spec: f"{spec.exercise}-{spec.part}")
 def test_the_starter_fails_and_stands_where_the_statement_says(spec, starters):
     verdict = check(starters[spec.exercise, spec.part], spec)

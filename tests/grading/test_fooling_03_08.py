@@ -7,7 +7,7 @@ from honest_03_08 import HONEST
 from course_lib.grading import check, part
 
 
-@pytest.mark.sampled(test=1, slow=9)
+@pytest.mark.sampled(test=1, slow=4)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_what_fools_a_gate_is_told_why_it_does_not_pass(name, starters, answers):
     attack = ATTACKS[name]
@@ -29,7 +29,7 @@ def test_the_idea_at_the_size_that_everybody_sees_alone_passes_there(name, start
     assert check(attack.answer(starters[attack.exercise, attack.part], answers("solutions", attack.exercise)[spec.entry]), spec).passed
 
 
-@pytest.mark.sampled(test=1, slow=8)
+@pytest.mark.sampled(test=1, slow=4)
 @pytest.mark.parametrize("name", HONEST)
 def test_a_right_kernel_of_another_make_passes(name, starters, answers):
     honest = HONEST[name]

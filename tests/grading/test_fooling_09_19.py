@@ -31,7 +31,7 @@ KERNEL = """.visible .entry k(
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(test=3, slow=14)
+@pytest.mark.sampled(test=3, slow=6)
 @pytest.mark.parametrize("name", FOOLING)
 def test_a_kernel_without_the_idea_is_told_what_is_wrong(name):
     fooling = FOOLING[name]
@@ -42,7 +42,7 @@ def test_a_kernel_without_the_idea_is_told_what_is_wrong(name):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(test=2, slow=9)
+@pytest.mark.sampled(test=2, slow=4)
 @pytest.mark.parametrize("name", HONEST)
 def test_a_right_kernel_of_other_make_passes(name):
     honest = HONEST[name]

@@ -44,7 +44,7 @@ def sandbox(cache):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=16)
+@pytest.mark.sampled(slow=6)
 @pytest.mark.parametrize("path", files("wrong_kernels"), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_wrong_answer_is_told_the_same_as_in_the_notebook(path, sandbox):
     text, spec = answer(path), part(path.parent.name, header(path)[0])

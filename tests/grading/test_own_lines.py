@@ -92,7 +92,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.sampled(test=1, slow=15)
+@pytest.mark.sampled(test=1, slow=5)
 @pytest.mark.parametrize("name", [*MAPPINGS, *TEXTS])
 def test_what_is_unusual_and_right_passes(name):
     text = TEXTS.get(name) or TEXT[:TEXT.index("{") + 1] + "\n" + TILES

@@ -75,7 +75,7 @@ CASES = {
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=11)
+@pytest.mark.sampled(slow=4)
 @pytest.mark.parametrize("name", CASES)
 def test_a_note_names_what_was_changed_and_nothing_else(name):
     make, gate, says, never = CASES[name]

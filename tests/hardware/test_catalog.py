@@ -24,6 +24,7 @@ def test_computes_what_its_reference_does(name):
         assert not len(places), f"argument {i}: {len(places)} wrong, first at {places[:5]}"
 
 
+@pytest.mark.sampled(slow=40)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_gives_the_hardwares_bits(name):
@@ -67,7 +68,7 @@ def test_what_is_called_the_hardwares_is_the_hardwares(name):
         assert short not in differ or level[ours] == "PTX level"
 
 
-@pytest.mark.sampled(test=4)
+@pytest.mark.sampled(test=4, slow=8)
 @pytest.mark.parametrize("name", DIVERGING)
 def test_which_counters_are_not_called_the_hardwares(name):
     level = simulated(name)[2].level

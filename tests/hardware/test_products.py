@@ -34,7 +34,7 @@ def cases():
         yield pytest.param(row, id=f"{row['kernel']}-{'x'.join(map(str, row['shape']))}", marks=() if quick else pytest.mark.slow)
 
 
-@pytest.mark.sampled(test=2, slow=24)
+@pytest.mark.sampled(test=2, slow=8)
 @pytest.mark.parametrize("row", list(cases()))
 def test_requests_sectors_and_wavefronts_are_the_hardwares(row, monkeypatch, tmp_path):
     ours, measured = compared(row)

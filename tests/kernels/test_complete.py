@@ -29,7 +29,7 @@ def test_no_helper_is_written_in_two_files():
     assert len(WITH_HEADERS) >= 6
 
 
-@pytest.mark.sampled(test=1, slow=5)
+@pytest.mark.sampled(test=1, slow=2)
 @pytest.mark.parametrize("kernel", WITH_HEADERS, ids=lambda k: k.name)
 def test_the_file_with_its_include_is_the_same_machine_code(kernel):
     text = kernel.path.read_text(encoding="utf-8")

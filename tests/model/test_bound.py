@@ -190,7 +190,7 @@ def test_how_many_recordings_the_page_speaks_of():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=8)
+@pytest.mark.sampled(slow=4)
 @pytest.mark.parametrize("name", recorded_products())
 def test_nothing_recorded_is_faster_than_its_bound(name):
     """At every size and with all parameters: a bound that a recording exceeds is none. Sizes are 256 to 8192, odd ones among them."""

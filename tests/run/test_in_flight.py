@@ -32,7 +32,7 @@ def expected(stages, steps, size):
     return [*one, (stages - 2, 0, under_way(steps + 1, stages - 2), 0)]
 
 
-@pytest.mark.sampled(test=2)
+@pytest.mark.sampled(test=2, slow=8)
 @pytest.mark.parametrize("steps", [1, 2, 5])
 @pytest.mark.parametrize("stages", [2, 3, 4])
 @pytest.mark.parametrize(("name", "parameters", "item"), [

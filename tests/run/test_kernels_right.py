@@ -78,7 +78,7 @@ def matrices(name, M, N, K, pads=(0, 0, 0)):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(slow=23)
+@pytest.mark.sampled(slow=8)
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_every_shape(name, values):
     for M, N, K in SHAPES:

@@ -180,6 +180,7 @@ def test_what_is_rounded_is_not_excused_elsewhere():
     assert not matches(run("sgemm_bf16", A, B, backend="sim", **SMALL["sgemm_bf16"]).C, A, B, inputs="tf32")
 
 
+@pytest.mark.sampled(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", some([name for name in NAMES if name not in WARPGROUPS], "sgemm_wmma", "sgemm_bf16"))
 def test_shared_memory_has_no_bank_conflicts(name):

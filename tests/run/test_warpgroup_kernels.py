@@ -49,6 +49,7 @@ def test_products_copies_and_bytes_are_those_of_whole_tiles(name):
     assert (result.hazards, result.stray_writes, result.ldc) == ((), 0, 136)
 
 
+@pytest.mark.sampled(slow=10)
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [(127, 129, 63), (128, 256, 64), (129, 257, 65), (1, 8, 200), (400, 9, 64), (65, 130, 1)])
 @pytest.mark.parametrize("name", NAMES)
@@ -244,6 +245,7 @@ EARLY = {**dict.fromkeys(NAMES, [("products_wait<1>();            // those", "//
                                                                      "if (t == 0) barrier_arrive(used + 8 * stage); products_wait<0>();")]}
 
 
+@pytest.mark.sampled(slow=4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("kind", "change"), [("RAW", NO_EXPECT), ("WAR", EARLY)], ids=["nothing expected", "released too early"])
@@ -264,6 +266,7 @@ def test_a_fence_behind_the_init_is_needed_where_the_barrier_behind_it_is_relaxe
     assert all(abs(h.first_line - line("mbarrier.init")) <= 1 for h in found)
 
 
+@pytest.mark.sampled(slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_phase_ends_in_an_error(name):

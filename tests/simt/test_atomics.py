@@ -92,7 +92,7 @@ def check(name, change, kind, count=1, **how):
               [memory, given, np.zeros(32 * size, np.uint8)])
 
 
-@pytest.mark.sampled(test=4)
+@pytest.mark.sampled(test=4, slow=16)
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize(("change", "kind"), SCALARS)
 def test_atom_and_red(change, kind, space):
@@ -107,7 +107,7 @@ def test_exchanges(change, kind, space):
     check("atom", change, kind, space=space, guard="@!%odd " if kind == "b32" else "")
 
 
-@pytest.mark.sampled(test=2)
+@pytest.mark.sampled(test=2, slow=10)
 @pytest.mark.parametrize(("change", "count", "kind"), VECTORS)
 def test_vectors(change, count, kind):
     check("atom", change, kind, count)

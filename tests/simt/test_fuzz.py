@@ -34,6 +34,7 @@ def test_broken_launches_have_typed_errors(kind, count, types):
     assert types <= set(told["kinds"])
 
 
+@pytest.mark.sampled(slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "count"), [("launcher", 600), ("cuda", 120), ("ptx", 240), ("operands", 900)])
 def test_many_broken_launches(kind, count):

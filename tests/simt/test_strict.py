@@ -58,7 +58,7 @@ def test_one_byte_outside(kind, size, missing):
 QUICK = ("sgemm_swapped", "sgemm_tiled", "sgemm_1d_tile", "sgemm_vectorized", "sgemm_double_buffered", "dgemm_outputs", "sgemm_method6")
 
 
-@pytest.mark.sampled(test=1, slow=16)
+@pytest.mark.sampled(test=1, slow=6)
 @pytest.mark.parametrize("matrix", ["A", "B", "C"])
 @pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow)
                                   for n, kernel in kernels.KERNELS.items() if not kernel.boxes])      # a tensor map ends by itself
