@@ -1,7 +1,7 @@
 """Record `sgemm_2d_tile` with one tile of C, and more and more outputs of a thread.
 
-A block always computes 64 × 64 elements of C, so that global loads, stores to shared memory and barriers stay. With more outputs the
-threads become fewer. Each is measured with as many warps as fit, and with fewer blocks on a multiprocessor, down to 8 warps. All take turns.
+A block always computes 64 × 64 elements of C: global loads, stores to shared memory and barriers stay. With more outputs there are fewer
+threads. Each is measured with as many warps as fit, and with fewer blocks on a multiprocessor, down to 8 warps. All take turns.
 
 Writes same_tile.json into the output folder; its rows are those of `together`.
 """

@@ -3,8 +3,8 @@
 \\b
 - bf16: A and B are stored as bfloat16; cuBLAS, sbgemm_mma, sbgemm_stages, sbgemm_tma
 - f16: as float16; what Triton wrote for `sm_80` and `sm_90a` with 1 to 4 stages
-- float32: they are rounded to bfloat16 on the way; what Triton wrote, and sgemm_bf16 with Triton's tile and with its own; sgemm_mma and lesson
-  16's warp_mma, which round to TF32; lesson 08's column, which rounds nothing
+- float32: rounded to bfloat16 on the way; what Triton wrote, and sgemm_bf16 with Triton's tile and with its own. sgemm_mma and lesson
+  16's warp_mma round to TF32, lesson 08's column rounds nothing
 
 Writes short.json into the output folder: for each kernel the median and the quartiles of the rounds, and the clock meanwhile. With --ptxas
 it only makes machine code of Triton's PTX, in build/triton, by the assembler that is named. That needs no GPU, and must be done before: the
