@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from course_lib import gpu, simt, toolchain
+from course_lib.simt.host.counters import BULK_SECTORS
 from course_lib.tensor_maps import TensorMap
 
 RECORD = json.loads((Path(__file__).parents[1] / "data" / "h100_warpgroups.json").read_text())["boxes"]
@@ -110,3 +111,18 @@ def test_counts_what_a_gpu_counted(name):
     reports = []
     launch(lambda *given: reports.append(simulated(*given)), tensor, box, x, y, **how)
     assert {metric: reports[0].counters[metric] for metric in RECORD[name]} == RECORD[name]
+
+
+SHARED = json.loads((Path(__file__).parents[1] / "data" / "h200_multicast.json").read_text())["rows"]
+
+
+@pytest.mark.sampled(test=8, slow=40)
+@pytest.mark.parametrize("row", SHARED, ids=str)
+def test_counts_what_a_gpu_counted_of_a_box_for_two_blocks(row):
+    rows, cols, box, x, y, swizzle, mask, sectors = row
+    came = np.zeros(2, np.uint32)
+    tensor, nbytes = TensorMap(np.zeros((rows, cols), np.float16), tuple(box), swizzle=swizzle), 2 * box[0] * box[1]
+    report = simt.launch(SOURCE.with_name("shared_boxes.cu"), "shared_boxes", 2, 32,
+                         [tensor, np.int32(x), np.int32(y), np.int32(nbytes), np.int32(mask), came], arch="sm_90a")
+    assert came.all()
+    assert report.counters[BULK_SECTORS["ld"]] == sectors

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from course_lib.run import run
-from course_lib.simt.host.counters import BULK_BYTES, BULK_ONCE, BULK_SECTORS
+from course_lib.simt.host.counters import BULK_ONCE, BULK_SECTORS
 from tools.gpu.cases import matrices
 from tools.gpu.warpgroups import COUNTED
 
 RECORD = json.loads((Path(__file__).parents[1] / "data" / "h100_warpgroups.json").read_text())["products"]
 WAVEFRONTS = {f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st")}
-RECEIVED = {BULK_BYTES["ld"], BULK_SECTORS["ld"]}
 
 
 def named(row):
@@ -20,23 +19,20 @@ def named(row):
 
 
 def counted(row):
-    """Return {metric: (an H100's count, the simulator's)}, where they differ; and all that the simulator counted.
+    """Return {metric: (an H100's count, the simulator's)}, where they differ.
 
     ldmatrix and stmatrix are left out of `smsp__sass_…_op_ld` and `…_op_st`; here their wavefronts are among those of loads and stores.
     """
     A, B, _ = matrices(tuple(row["shape"]), 0)
     ours = run(row["kernel"], A, B, alpha=1.5, backend="sim").counters
     pairs = {metric: (there, ours.get(COUNTED.get(metric, metric), 0)) for metric, there in row["counters"].items()}
-    return {metric: pair for metric, pair in pairs.items() if pair[0] != pair[1] and (pair[0] or metric not in WAVEFRONTS)}, ours
+    return {metric: pair for metric, pair in pairs.items() if pair[0] != pair[1] and (pair[0] or metric not in WAVEFRONTS)}
 
 
 @pytest.mark.sampled(test=5, slow=20)
 @pytest.mark.parametrize("row", RECORD, ids=named)
 def test_they_are_the_hardwares(row):
-    differ, ours = counted(row)
-    at_an_edge = any(n % 64 for n in row["shape"])
-    assert set(differ) == (RECEIVED if at_an_edge and "clusters" in row["kernel"] else set())
-    assert all(1 < there / here < 1.12 for there, here in differ.values())
+    assert counted(row) == {}
 
 
 @pytest.mark.parametrize(("kernel", "share"), [("sbgemm_tma", 1), ("sbgemm_clusters", 2 / 3)])

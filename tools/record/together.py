@@ -174,7 +174,7 @@ def prepared(case: Case, store: Store) -> tuple[Callable[[], None], Callable[[],
         out, n, (lda, ldb) = cupy.empty((case.N, case.N), np.float32), np.int32(case.N), (np.int32(x.shape[1]) for x in (A, B))
         args = (n, n, n, np.float32(1), A, lda, B, ldb, np.float32(0), out, n)
     function, (grid, block) = function_of(case), shape(case)
-    held = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, math.prod(block), case.shared)
+    held = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, math.prod(block), case.shared)
 
     def launch() -> None:
         function(grid, block, args, shared_mem=case.shared)

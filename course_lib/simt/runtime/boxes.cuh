@@ -234,9 +234,25 @@ __device__ __noinline__ u64 sectors_once(const Box* b) {
 }
 
 // What an H100 counts: the sectors of each part of a row that lies in one line of 128 bytes of shared memory, and in a load one for each 32
-// bytes that lie outside of the tensor, on either side of it; what begins inside is inside up to a multiple of 16 bytes. (At an edge it counts
-// more of a copy to several blocks, by a rule that we do not know.)
-__device__ __noinline__ u64 sectors_received(const Box* b, u32 load) {
+// bytes that lie outside of the tensor, on either side of it; what begins inside is inside up to a multiple of 16 bytes. A multicast counts at
+// least two sectors of each line of 128 bytes of global memory that such a part reaches into, at least three of what lies outside, and one more
+// where the last 16 bytes inside are not whole.
+__device__ __forceinline__ u64 sectors_by_lines(u64 at, u64 bytes) {
+    const u64 end = at + bytes;
+    u64 found = 0;
+#pragma unroll 1
+    for (u64 next; at < end; at = next) {
+        next = min(end, (at | 127) + 1);
+        found += max(2ull, sectors_of(at, next - at));
+    }
+    return found;
+}
+
+__device__ __forceinline__ u64 sectors_outside(i64 bytes, u32 many) {
+    return bytes && many ? max((i64)3, bytes + 31 >> 5) : bytes + 31 >> 5;
+}
+
+__device__ __noinline__ u64 sectors_received(const Box* b, u32 load, u32 many) {
     const u32 rows = rows_of(b), wide = row_bytes(b);
     const i64 width = (i64)b->extent[0] * b->bytes + 15 & ~15;
     u64 found = 0;
@@ -248,8 +264,10 @@ __device__ __noinline__ u64 sectors_received(const Box* b, u32 load) {
             end = min(wide, byte + 128 - (row * b->pitch + byte & 127));
             const i64 low = b->at[0] * (i64)b->bytes + byte, high = low + end - byte;
             const i64 first = line == ~0ull ? high : min(max(low, (i64)0), high), last = max(min(high, width), first);
-            const i64 outside = (first - low + 31 >> 5) + (high - (line == ~0ull ? high : last) + 31 >> 5);
-            found += (line == ~0ull ? 0 : sectors_of(b->base + line + first, last - first)) + (load ? outside : 0);
+            const i64 outside = sectors_outside(first - low, many) + sectors_outside(high - (line == ~0ull ? high : last), many);
+            const u64 at = b->base + line + first, bytes = last - first;
+            found += (line == ~0ull ? 0 : many ? sectors_by_lines(at, bytes) : sectors_of(at, bytes)) + (load ? outside : 0);
+            found += many && line != ~0ull && bytes && last == width && (b->extent[0] * b->bytes & 15);
         }
     }
     return found;
@@ -272,7 +290,7 @@ __device__ __noinline__ u32 one_box(Warp* w, const BoxCopy* c, u32 lane, Worker*
     const u64 wrong = outside(shared, bytes + box.gaps, 0, w->shared_bytes);
     if (wrong != ~0ull) return fault(w, OUT_OF_BOUNDS, c->number, lane, wrong);
     if (find_tensor(w, c, lane, &box)) return 1;
-    const u64 sectors = sectors_received(&box, c->kind == INTO_SHARED);
+    const u64 sectors = sectors_received(&box, c->kind == INTO_SHARED, many);
     u64 received = 0;
 #pragma unroll 1
     for (u32 left = many ? (u32)read_slot(w, c->mask_slot, 2, lane) : 1; left; left &= left - 1) {

@@ -1,11 +1,10 @@
-"""mbarriers and bulk copies. An H200 computed all of this on 2026-11-27; Nsight Compute has not counted them yet."""
+"""mbarriers and bulk copies."""
 
 import numpy as np
 
 from hardware_catalog.cases import case, read_only, whole
 
 INT, FLT = np.int32, np.float32
-UNRECORDED = ("bulk_add", "bulk_stages", "elect_lanes", "mbarrier_phases")
 
 
 @case(2, 96)
