@@ -208,7 +208,8 @@ def test_the_scoreboard_has_its_shares():
     race = (ROOT / "docs" / "race.md").read_text(encoding="utf-8")
     assert "| an H200, 03:15 | 1.091 (1.073 to 1.148)" in race
     assert "| an H100, 03:48 | 1.026 (1.022 to 1.033)" in race
-    for words in ("With large matrices it is about as fast as NVIDIA's library", "its ratio was 1.07 to 1.15 on another H200, and 1.02 to 1.03 on an H100",
+    for words in ("With large matrices it is about as fast as NVIDIA's library",
+                  "its ratio was 1.07 to 1.15 on another H200, and 1.02 to 1.03 on an H100",
                   "stages (3 and 4), threads (256 and 384)"):
         assert words in PROSE
     stages, tma = (kernels.get(name).check() for name in ("sbgemm_stages", "sbgemm_tma"))

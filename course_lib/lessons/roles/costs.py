@@ -46,9 +46,9 @@ def copies_per_step(kernel: str) -> int:
 def costs() -> Table:
     """Return what a product costs in each of the two kernels."""
     rows = [(kernel, *(f"{per_product(kernel)[what]:.3g}" for what in ("copies", "products", "all"))) for kernel in KERNELS]
-    return Table(("kernel", "copies", "products", "all instructions"), rows, "Warp instructions for each 64 × 256 × 16 multiply-adds, counted "
-                 "in PTX by the simulator: what K = 1024 needs more than K = 512, with M = 256 and N = 512. Both kernels compute tiles of "
-                 "128 × 256")
+    return Table(("kernel", "copies", "products", "all instructions"), rows, "Warp instructions for each 64 × 256 × 16 multiply-adds, "
+                 "counted in PTX by the simulator: what K = 1024 needs more than K = 512, with M = 256 and N = 512. Both kernels compute "
+                 "tiles of 128 × 256")
 
 
 def speeds() -> Table:
