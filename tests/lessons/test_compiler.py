@@ -299,8 +299,8 @@ def test_the_missing_mask():
     named = [dict(compiler.written(setting).facts["loop"]) for setting in (Setting(3), unmasked)]
     assert [loop.pop("instructions") for loop in named] == [96, 88]
     assert named[0] == named[1]
-    masked, without_mask = (Counter(line.text.split()[0] for line in loop_lines(compiler.written(setting)) if line.line == 19 and "bra" not in line.text)
-                            for setting in (Setting(3), unmasked))
+    masked, without_mask = (Counter(line.text.split()[0] for line in loop_lines(compiler.written(setting))
+                                    if line.line == 19 and "bra" not in line.text) for setting in (Setting(3), unmasked))
     assert masked - without_mask == {"selp.b32": 4, "setp.lt.s32": 1}
     says("With it the loop has 96 machine instructions per step", "It costs 8 of 96", "line 19 loses four `selp` and one compare")
 
@@ -382,6 +382,6 @@ def test_the_lecture_says_what_the_lesson_says():
     ninth = events(Setting(3))[8]
     assert ninth["says"] == "The copies of step 2 are ordered into buffer 0."
     assert [0, 1] in ninth["registers"]
-    for words in ("up to event 9, where step 2 is copied into the buffer of step 0", f"| {compiler.multiplying()}. Line 19",
-                  "128 wavefronts, then 32", "512 against 192", "and the `DEPBAR`: eight"):
+    for words in ("*Next refill* (event 9), where step 2 is copied into the buffer of step 0", f"| {compiler.multiplying()}. Line 19",
+                  "128 wavefronts, then 32", "512 against 192"):
         assert words in notes
