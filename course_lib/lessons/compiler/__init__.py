@@ -8,6 +8,6 @@ from course_lib.lessons.compiler.tables import any_size, beside_ours, by_line, c
 from course_lib.run.triton import multiply
 
 __all__ = [
-    "Setting", "any_size", "beside_ours", "by_line", "check_mask", "check_pieces", "code", "multiply", "multiplying", "pieces", "stages_compared",
-    "what_triton_wrote", "without_barriers", "written",
+    "Setting", "any_size", "beside_ours", "by_line", "check_mask", "check_pieces", "code", "multiply", "multiplying", "pieces",
+    "stages_compared", "what_triton_wrote", "without_barriers", "written",
 ]

@@ -81,9 +81,9 @@ def beside_ours() -> Table:
     rows = [(name, *(f"{count(step):,}" for step in steps)) for name, count in COUNTED.items()]
     assemblers = f"Triton {written(Setting()).facts['triton']} and of NVRTC {'.'.join(map(str, toolchain.nvrtc_version()))}"
     return Table(("", "Triton, num_stages = 3", "Triton, num_stages = 1", OURS), rows,
-                 f"{WHAT}, sm_80, floats given; simulated. The tiles were chosen so that both do the same, "
-                 f"not for speed. Machine instructions of a warp and registers of a thread are by the assemblers of {assemblers}. Triton was promised "
-                 f"that N and K are multiples of 16; {OURS} takes any size, and its instructions are the shortest path through its loop")
+                 f"{WHAT}, sm_80, floats given; simulated. The tiles were chosen so that both do the same, not for speed. Machine "
+                 f"instructions of a warp and registers of a thread are by the assemblers of {assemblers}. Triton was promised that N "
+                 f"and K are multiples of 16; {OURS} takes any size, and its instructions are the shortest path through its loop")
 
 
 COUNTED = {
