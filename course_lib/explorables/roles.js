@@ -74,7 +74,7 @@ function bar(pen, view, hue, number, from, to, y, h) {
   pen.strokeStyle = view.paper;
   pen.lineWidth = 1;
   pen.strokeRect(x + 0.5, y + 0.5, Math.max(w - 1, 0), h - 1);
-  if (number !== null && h >= view.text && w > 0.9 * view.text) write(pen, view, `${number}`, x + 0.3 * view.text, y + h / 2 + 0.34 * view.text, { size: 0.92, weight: 600, colour: "#000" });
+  if (number !== null && h >= view.text && w > 0.9 * view.text) write(pen, view, `${number}`, x + 0.3 * view.text, y + h / 2 + 0.34 * view.text, { size: 0.92, weight: 600, colour: hue === "way" && !view.dark ? "#fff" : "#000" });
 }
 
 function drawHead(pen, view) {
@@ -93,7 +93,7 @@ function drawLanes(pen, view) {
     if (i) pen.fillStyle = view.ink, pen.globalAlpha = 0.25, pen.fillRect(lanes.x, y, lanes.w, 1), pen.globalAlpha = 1;
   });
   for (const [from, to] of scene.waited) hatch(pen, view, lanes.x + from * scale, lanes.y + inner, (Math.min(to, view.at) - from) * scale, lane - 2 * inner);
-  scene.ordered.forEach((time, k) => bar(pen, view, "way", null, time, time + 0.6, lanes.y + inner, lane - 2 * inner));
+  scene.ordered.forEach((time, k) => bar(pen, view, "way", k, time, time + 0.9, lanes.y + inner, lane - 2 * inner));
   for (const who of WHO)
     for (let k = 0; k < scene.tiles; ++k) {
       const half = (lane - 2 * inner) / 2, y = lanes.y + (who + 1) * lane + inner + (k % 2) * half;
@@ -124,7 +124,7 @@ function drawStages(pen, view) {
 }
 
 function drawLegend(pen, view, y) {
-  const { text, narrow, width } = view, items = [["way", "copies on their way"], ["ready", "arrived, not begun"], ["multiply", "products under way, number: step"], ["idle", "the producer waits"]], many = narrow ? 2 : 4;
+  const { text, narrow, width } = view, items = [["way", "copies on their way"], ["ready", "arrived, not begun"], ["multiply", "products under way"], ["idle", "the producer waits"]], many = narrow ? 2 : 4;
   items.forEach(([hue, words], i) => {
     const x = (i % many) * (width / many), top = y + Math.floor(i / many) * 1.4 * text, thin = hue === "way" ? 0.3 * text : 0;
     if (hue === "idle") hatch(pen, view, x, top, 1.1 * text, 0.9 * text);

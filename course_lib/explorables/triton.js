@@ -9,7 +9,9 @@ const CODE = { 19: "a = tl.load(…)", "19, 20": "a, b = tl.load(…)", 21: "sum
 
 export function sceneOf(values, states, before = null, at = 0) {
   const { events, loop, shared } = states.at[`${values.target}|${values.stages}`], steps = events.length;
-  return { events, loop, shared, kinds: states.kinds, tiles: states.tiles, total: loop.reduce((sum, [, count]) => sum + count, 0), stages: values.stages, target: values.target,
+  const marks = events.flatMap(({ buffers }, i) => (buffers.some(([step, state], at) => state === "way" && i && events[i - 1].buffers[at][0] >= 0 && events[i - 1].buffers[at][0] !== step)
+    ? [{ step: i + 1, label: "next copies into a buffer that was used before" }] : []));
+  return { events, loop, shared, kinds: states.kinds, marks, tiles: states.tiles, total: loop.reduce((sum, [, count]) => sum + count, 0), stages: values.stages, target: values.target,
     steps, begin: before && at >= before.steps - 1e-6 ? steps : 1, answer: events[0].buffers.length, seconds: () => 0.9 };
 }
 /** The event that the picture shows at a moment, or nothing before the first. */
@@ -120,6 +122,7 @@ export function describes(view, step) {
 export const picture = {
   title: "The loop that Triton wrote",
   ask: { label: "Your prediction", unit: "buffers" },
+  jump: "Next refill",                                        // of a buffer
   order: ["says", "player", "picture", "controls"],
   height: (width, text, narrow) => (narrow ? 37 * text : clamp(0.26 * width, 300, 340)),
   controls: () => [

@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LESSON = ROOT / "notebooks" / "21_compiler.ipynb"
 CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
 PROSE = re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+PLACE = "return 4 * row + (piece ^ row / 2 % 4);"
+ORDERED = {"wait": "cp.async.wait_group 2", "barrier": "bar.sync", "load": "ldmatrix", "multiply": "mma.sync", "copies of": "cp.async.cg"}
 MASKED = [setting for setting in SETTINGS if setting.masked]
 NEVER_IN_PTX = {"cp.async.bulk", "tensormap", "mapa"}            # of other lessons
 
@@ -113,8 +116,9 @@ def test_what_the_lines_cost():
     assert (machine["HMMA"], machine["instructions"], f"{16 / 96:.0%}") == (16, 96, "17%")
     says("64 of 504 are `mma`, or 12.7 %", "16 of the 96 instructions of a warp multiply, or 17 %",
          "lines 19 and 20, cause 300, and the product itself 128. The 64 of these that are no `mma` only move registers",
-         "bring 256 sectors, exactly the 8,192 bytes", "16 instructions of 16 bytes per lane", "Then 32 `ldmatrix`",
-         "The barriers belong to line 19")
+         "with it the simulator counts no bank conflict in Triton's loop", "The barriers belong to line 19")
+    assert [row[0][:2] for row in compiler.by_line().rows if row[3]] == ["19"]
+    assert (sum(row[1] for row in compiler.by_line().rows), [row[2] for row in compiler.by_line().rows]) == (504, [0, 0, 0, 0, 64])
 
 
 def test_every_count_is_a_straight_line_in_k():
@@ -136,8 +140,11 @@ def test_one_of_three_barriers_orders_nothing():
     first, *_, last = (place for place, name in enumerate(names) if name == "bar.sync")
     assert {name for name in (*names[last + 1:], *names[:first]) if name} == {"ldmatrix", "mma.sync", "bra", "cp.async.wait_group"}
     assert made.facts["loop"]["BAR"] == 3
-    says("between one barrier and the next", "the machine code above has three `BAR`",
-         "Without the first of them the simulator found no hazard")
+    says("the machine code above has three `BAR`", "Without the first of them the simulator found no hazard")
+    turn = re.search(r"```text\n(wait for copies.*?)```", CELLS["barriers"], re.S)[1]
+    told = re.findall(r"wait|barrier|load|multiply|copies of", turn)
+    assert told == ["wait", "barrier", "load", "multiply", "barrier", "copies of", "wait", "barrier", "load", "multiply"]
+    assert order(Setting(3), "cp.async.commit_group")[:-1] == [ORDERED[word] for word in told]
 
 
 @pytest.mark.slow
@@ -245,19 +252,21 @@ def worked():
     return from_cell(CELLS["pieces"])[1]
 
 
-def wavefronts(text):
-    """Run the reader's kernel; return whether it moved all right, and the wavefronts of its loads from the tile."""
-    x, y = np.arange(1024, dtype=np.float32), np.zeros(1024, np.float32)
-    report = simt.launch(text, "pieces", 1, 128, [x, y], racecheck=True)
-    assert not report.hazards
-    return bool((x == y).all()), report.counters[WAVEFRONTS[0]]
+def checked(line):
+    """Return what the check says of the reader's kernel with another line in `place`: stores, loads, rows and what arrives."""
+    text = worked()
+    assert text.count(PLACE) == 1
+    return [row[1] for row in compiler.check_pieces(text.replace(PLACE, line)).rows]
 
 
 def test_the_order_of_the_pieces():
-    assert wavefronts(worked()) == (True, 32)
+    assert checked(PLACE) == checked("return 4 * row + (piece + row / 2) % 4;") == [32, 32, "yes", "right"]
+    assert checked("return 4 * row + piece;") == [32, 128, "yes", "right"]
+    assert checked("return 64 * piece + row;") == [128, 32, "no: piece 1 of row 0 lies in row 16", "right"]
+    assert checked("return 4 * row;")[3] == "wrong"
     blank, _ = my_course.blank_cell(CELLS["pieces"])
-    assert wavefronts(from_cell(blank)[1]) == (True, 128)
-    says("at least 4 wavefronts per load, 32 together. In the order at the start it is 128")
+    assert [row[1] for row in compiler.check_pieces(from_cell(blank)[1]).rows] == [32, 128, "yes", "right"]
+    says("In the order at the start the stores take 32, and the loads 128", "`return 64 * piece + row;` exchanges the two")
 
 
 def test_triton_and_sgemm_bf16_have_the_same_order():
@@ -287,7 +296,13 @@ def test_the_missing_mask():
         with pytest.raises(simt.OutOfBounds, match=r"line 19: .*product_param_0\["):
             compiler.multiply(*inputs(M, 128, K)[:2], unmasked)
     assert [compiler.written(setting).facts["loop"]["instructions"] for setting in (Setting(3), unmasked)] == [96, 88]
-    says("with it the loop had 96 machine instructions per step")
+    named = [dict(compiler.written(setting).facts["loop"]) for setting in (Setting(3), unmasked)]
+    assert [loop.pop("instructions") for loop in named] == [96, 88]
+    assert named[0] == named[1]
+    masked, without_mask = (Counter(line.text.split()[0] for line in loop_lines(compiler.written(setting))
+                                    if line.line == 19 and "bra" not in line.text) for setting in (Setting(3), unmasked))
+    assert masked - without_mask == {"selp.b32": 4, "setp.lt.s32": 1}
+    says("With it the loop has 96 machine instructions per step", "It costs 8 of 96", "line 19 loses four `selp` and one compare")
 
 
 @pytest.mark.parametrize(("mask", "said"), [
@@ -329,10 +344,10 @@ def test_beside_ours():
         line.text for line in loop_lines(compiler.written(Setting(1, floats=True)))))
     stored, loaded = ["bar.sync", "st.shared.v4.b32", "bar.sync"], ["ld.shared"]
     assert [kind for kind, _ in itertools.groupby(kinds)][:8] == [*stored, *loaded, *stored, *loaded]
-    says("only in registers (126 against 124) does ours need more", "192 loads instead of 32, and 512 wavefronts instead of 192",
+    assert [row[1:] for row in compiler.beside_ours().rows if row[0].startswith("machine")] == [("189", "163", "156")]
+    says("192 loads instead of 32", "with one stage as with three: 512 wavefronts instead of 192",
          "Without its conflicts they would still be 384 wavefronts, twice ours", "Triton still keeps floats; why",
-         "takes twice the wavefronts of our kernel, and with its bank conflicts 2.7 times")
-    assert f"its {ours.machine} are the shortest path" in PROSE
+         "takes 2.7 times the wavefronts of our kernel, of which its bank conflicts are a quarter")
 
 
 def test_the_same_program_for_an_h200():
@@ -367,6 +382,6 @@ def test_the_lecture_says_what_the_lesson_says():
     ninth = events(Setting(3))[8]
     assert ninth["says"] == "The copies of step 2 are ordered into buffer 0."
     assert [0, 1] in ninth["registers"]
-    for words in ("up to event 9, where step 2 is copied into the buffer of step 0", f"| {compiler.multiplying()}. Line 19",
-                  "128 wavefronts, then 32", "512 against 192", "and the `DEPBAR`: eight"):
+    for words in ("*Next refill* (event 9), where step 2 is copied into the buffer of step 0", f"| {compiler.multiplying()}. Line 19",
+                  "128 wavefronts, then 32", "512 against 192"):
         assert words in notes
