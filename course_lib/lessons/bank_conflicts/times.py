@@ -57,7 +57,7 @@ def transposition_times() -> Picture:
     for bar, us in zip(drawn, least, strict=True):
         ax.text(us + 0.6, bar.get_y() + bar.get_height() / 2, f"{us:.1f}", fontsize=11, va="center", color=style.text_on(style.BLUE))
     ax.vlines(least, [bar.get_y() for bar in drawn], [bar.get_y() + bar.get_height() for bar in drawn], color=style.YELLOW, linewidth=4,
-              label="the least that its wavefronts take")
+              label="the least that the wavefronts take")
     ax.axvline(1e6 * copy.seconds, color=style.VERMILION, linestyle="--", label=f"a plain copy, no tile: {1e6 * copy.seconds:.1f}")
     ax.legend(loc="lower right")
     ax.set_title("the padding, and the wavefronts of a load from the tile", loc="left", x=-0.31, fontsize=13)
