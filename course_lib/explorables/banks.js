@@ -234,8 +234,8 @@ function drawWords(pen, view, where) {
 
 /** How large the numbers in the tile are, or 0 where there is no room for them. */
 function digitsOf({ text }, { tile }) {
-  const digits = Math.min(0.8 * tile.cell, text);
-  return digits < 0.86 * text ? 0 : digits;
+  const digits = Math.min(0.62 * tile.cell, text);           // two bold ones are 1.4 times as wide as high
+  return digits < 0.8 * text ? 0 : digits;
 }
 
 /** The words of the access, each with the number of its bank where there is room, one frame around each run of neighbours, and their row or column. */
@@ -301,7 +301,7 @@ export function answer({ scene }) {
 }
 
 function says(view, step) {
-  if (step === 0) return `${question(view)} Each bank serves one word per wavefront. How many wavefronts will it take? Predict, then play.`;
+  if (step === 0) return `${question(view)} How many wavefronts will it take? Predict, then play.`;
   if (step === 1) return `${question(view)} The words wait at their banks.`;
   if (step < view.scene.steps) {
     const group = groupsOf(view.scene).find(({ from, to }) => step - 1 >= from && step - 1 <= to);
@@ -342,7 +342,7 @@ export const picture = {
   title: "A tile of shared memory and its 32 banks",
   ask: { label: "Your prediction", unit: "wavefronts" },
   order: ["says", "player", "controls", "picture"],
-  height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(Math.max(0.3 * width, Math.min(0.41 * width, 410)), 290, 600)),
+  height: (width, text, narrow) => (narrow ? Math.round(0.8 * width) + 21 * text + 90 : clamp(Math.max(0.3 * width, Math.min(0.41 * width, 370)), 290, 600)),
   controls: states => [
     { kind: "lines", key: "access", label: "Which line of the kernel to look at", lines: values => states[keyOf(values)].lines },
     ...(Object.values(states).some(state => state.swizzled) ? [] : [

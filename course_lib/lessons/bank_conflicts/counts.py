@@ -3,7 +3,7 @@
 from math import gcd
 
 from course_lib import data
-from course_lib.arch import BANKS, WARP
+from course_lib.arch import BANKS, DEFAULT_DEVICE, WARP
 from course_lib.plots import Table
 from course_lib.run import LaunchResult, RunResult
 from course_lib.widgets.compute import evaluate
@@ -69,7 +69,7 @@ def padded_or_swizzled() -> Table:
         result = transposed(32, PAD)
         name = "swizzled" if PAD is None else f"PAD = {PAD}"
         rows.append((name, f"{each(result):g}", f"{each(result, 'store'):g}", f"{result.resources.static_shared_bytes:,}",
-                     f"{1e6 * recorded_transposition(PAD).seconds:.1f}"))
+                     f"{recorded_us(PAD)}"))
     header = ("tile", "wavefronts per load", "per store", "shared bytes per block", "recorded, µs")
     return Table(header, rows, f"Tiles of 32 × 32. Wavefronts simulated, {N} × {N} matrix; time for {N_TIMED} × {N_TIMED}, "
                                f"{data.load('padding').label}")
@@ -80,3 +80,25 @@ def recorded_transposition(PAD: int | None) -> data.Record:
     name, parameters = ("transpose_swizzled", {}) if PAD is None else ("transpose", {"PAD": PAD})
     record, = data.load("padding").find(name, N_TIMED, parameters={"TILE": 32, "ROWS": 8} | parameters)
     return record
+
+
+def recorded_us(PAD: int | None) -> float:
+    """Return the recorded time of such a transposition in µs, to a tenth.
+
+    >>> recorded_us(1)
+    39.5
+    """
+    return round(1e6 * recorded_transposition(PAD).seconds, 1)
+
+
+def least_us(PAD: int) -> float:
+    """Return the least µs that shared memory needs for the loads and stores of such a transposition.
+
+    It serves one wavefront per cycle on every multiprocessor, at the highest clock.
+
+    >>> round(least_us(4), 1)
+    10.0
+    """
+    result = transposed(32, PAD)
+    fronts = sum(result.count("wavefronts", kind) for kind in ("load", "store")) * (N_TIMED // N)**2
+    return fronts / DEFAULT_DEVICE.sms / DEFAULT_DEVICE.clock_mhz

@@ -6,9 +6,11 @@ from course_lib import data
 from course_lib.lessons.bank_conflicts.counts import (
     N_TIMED,
     each,
+    least_us,
     multiplied,
     per_multiply_add,
     recorded_transposition,
+    recorded_us,
     transposed,
     wavefronts,
 )
@@ -40,18 +42,22 @@ def product_times() -> Table:
 
 def transpositions() -> dict[int, tuple[float, float]]:
     """Return, by padding, the wavefronts of a load from the tile, simulated, and the transposition's recorded µs; most wavefronts first."""
-    return {PAD: (each(transposed(TILE, PAD)), 1e6 * recorded_transposition(PAD).seconds) for PAD in (0, 16, 8, 4, 2, 1)}
+    return {PAD: (each(transposed(TILE, PAD)), recorded_us(PAD)) for PAD in (0, 16, 8, 4, 2, 1)}
 
 
 @style.styled
 def transposition_times() -> Picture:
-    """Draw `transpositions` as bars, and the time of a plain copy as a line."""
+    """Draw `transpositions` as bars with the least time of their wavefronts marked, and the time of a plain copy as a line."""
     found, copy = transpositions(), data.load("copy").find("copy", N_TIMED)[0]
     names = [f"PAD = {PAD}: {fronts:g} wavefront{'s' * (fronts != 1)}" for PAD, (fronts, _) in found.items()]
-    said = [f"{time:.1f}" for _, time in found.values()]
+    said, least = [f"{time:.1f}" for _, time in found.values()], [least_us(PAD) for PAD in found]
     ax = style.axes(width=9.6, height=4.4)
     drawn = ax.barh(names, [time for _, time in found.values()], color=style.BLUE, height=0.68)
     ax.bar_label(drawn, said, padding=5, fontsize=13)
+    for bar, us in zip(drawn, least, strict=True):
+        ax.text(us + 0.6, bar.get_y() + bar.get_height() / 2, f"{us:.1f}", fontsize=11, va="center", color=style.text_on(style.BLUE))
+    ax.vlines(least, [bar.get_y() for bar in drawn], [bar.get_y() + bar.get_height() for bar in drawn], color=style.YELLOW, linewidth=4,
+              label="the least that the wavefronts take")
     ax.axvline(1e6 * copy.seconds, color=style.VERMILION, linestyle="--", label=f"a plain copy, no tile: {1e6 * copy.seconds:.1f}")
     ax.legend(loc="lower right")
     ax.set_title("the padding, and the wavefronts of a load from the tile", loc="left", x=-0.31, fontsize=13)
@@ -61,7 +67,8 @@ def transposition_times() -> Picture:
             f"{data.spread([copy, *map(recorded_transposition, found)])}")
     ax.set_xlabel(f"µs for a {N_TIMED} × {N_TIMED} matrix\n{note}", fontsize=11)
     ax.tick_params(axis="y", length=0, labelsize=13)
-    pairs = "; ".join(f"{name}, {time} µs" for name, time in zip(names, said, strict=True))
+    pairs = "; ".join(f"{name}, {time} µs, its wavefronts at least {us:.1f}"
+                      for name, time, us in zip(names, said, least, strict=True))
     return render(ax, f"Bars of recorded times. {pairs}; a plain copy, no tile, {1e6 * copy.seconds:.1f} µs. {note}.".replace("\n", " "))
 
 
