@@ -23,4 +23,5 @@ def test_what_a_reader_writes_is_what_the_lesson_has():
 def test_the_recording_is_of_these_kernels_and_all_are_right():
     found = readings("short")
     assert {name: fingerprint_of(get(name)) for name in found.sources} == found.sources
-    assert [(row["given"], row["kernel"], row["wrong"]) for row in found.rows] == [(one.given, one.kernel, 0) for one in short.contestants()]
+    told = [(row["given"], row["kernel"], row["wrong"]) for row in found.rows]
+    assert told == [(one.given, one.kernel, 0) for one in short.contestants()]
