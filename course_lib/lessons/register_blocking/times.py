@@ -43,4 +43,5 @@ def scoreboard() -> Table:
                      f"{held} ({held / DEFAULT_DEVICE.limits.warps:.0%})", f"{ms:.1f} ({best / ms:.1%})"))
     rows.append(("cuBLAS", "", "", f"{best:.1f} (100.0%)"))
     header = ("outputs per thread", "words per multiply-add", "warps per multiprocessor (occupancy)", "ms (speed, % of cuBLAS)")
-    return Table(header, rows, f"N = {N_TIMED}, BK = {tile_of(1)['BK']}, {data.readings('again').label}; cuBLAS on {data.load('ladder').date}")
+    recorded = f"BK = {tile_of(1)['BK']}, {data.readings('again').label}"
+    return Table(header, rows, f"N = {N_TIMED}, {recorded}; cuBLAS on {data.load('ladder').date}")
