@@ -4,7 +4,7 @@ import { clamp, explorable, plural } from "./stage.js";
 
 const SIDES = ["left", "right"], NAMES = { left: "Left", right: "Right" };
 const LETTERS = { L: "issues a load", M: "issues a multiply-add", q: "queues for shared memory", w: "waits for its words", r: "ready, but another warp issues" };
-const LEGEND = { M: "issues a multiply-add", L: "issues a load", other: "load of another scheduler", q: LETTERS.q, w: LETTERS.w, r: "ready, another warp issues" };
+const LEGEND = { M: "issues a multiply-add", L: "issues a load", other: "load of another scheduler", q: "stripes: queues for shared memory", w: "line: waits for its words", r: "hollow: ready, not its turn" };
 const HUES = { light: { L: "#0072b2", M: "#f0a000", q: "#aa3377", w: "#7a7a7a", r: "#00805d", other: "#a6d3ee" },
   dark: { L: "#56b4e9", M: "#ffd24d", q: "#f08cc4", w: "#a8a8a8", r: "#3fd6a4", other: "#1f567a" } };
 const EPS = 1e-6;
@@ -78,11 +78,13 @@ function box(pen, view, { x, y, w, h }, alpha = 0.7) {
   pen.globalAlpha = 1;
 }
 const outputsOf = side => plural(side * side, "output");
+/** A scheduler has a quarter of the warps of its multiprocessor. */
+const warpsOf = side => `${side.runs} of the ${4 * side.runs} warps, ${outputsOf(side.outputs)} per thread`;
 
 function drawHead(pen, view, where, side) {
   const { text, at } = view, now = counted(side.seen, Math.floor(at + EPS)), { x, y, wide } = where;
   const name = write(pen, view, `${NAMES[where.side]}: `, x, y + 1.1 * text, { size: 1.1, weight: 700 });
-  write(pen, view, `${plural(side.runs, "warp")}, ${outputsOf(side.outputs)} per thread`, x + name, y + 1.1 * text, { size: 1.1, most: wide - name });
+  write(pen, view, warpsOf(side), x + name, y + 1.1 * text, { size: 1.1, most: wide - name });
   const number = write(pen, view, now.adds, x, y + 3.5 * text, { size: 2.4, weight: 700 });
   write(pen, view, ` ${now.adds === 1 ? "multiply-add" : "multiply-adds"} started in ${plural(Math.floor(at + EPS), "cycle")}`, x + number + 0.3 * text, y + 3.5 * text, { weight: 600, most: wide - number - text });
 }
@@ -133,7 +135,7 @@ function drawRows(pen, view, where, side) {
     }
   }
   side.lines.forEach((line, i) => {                                      // else a reader asks why this warp never issues
-    if (at >= view.scene.steps && line.length === 1 && line[0][0] === "r") note(pen, view, "its turn comes later", rows.x + rows.w / 2, rows.y + (i + 0.5) * slot + 0.35 * text, slot - 2);
+    if (at >= view.scene.steps && line.length === 1 && line[0][0] === "r") note(pen, view, `its turn of ${2 * side.outputs + side.outputs ** 2} cycles comes later`, rows.x + rows.w / 2, rows.y + (i + 0.5) * slot + 0.35 * text, slot - 2);
   });
   const full = { ...rows, h: (at > 0 ? side.runs : side.fits) * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
   box(pen, view, full);
@@ -198,11 +200,10 @@ export function draw(pen, given) {
 }
 
 // ---- words -------------------------------------------------------------------------------------------------------------------------
-const warpsOf = side => `${plural(side.runs, "warp")}, ${outputsOf(side.outputs)} per thread`;
 const eachOf = side => `For each k a warp issues ${plural(2 * side.outputs, "load")} and ${plural(side.outputs ** 2, "multiply-add")}.`;
 export function says(view, step) {
   const { left, right } = view.scene.sides, { steps } = view.scene;
-  if (step <= 0) return `Left: ${warpsOf(left)}. ${eachOf(left)} Right: ${warpsOf(right)}. ${eachOf(right)} Which side starts more multiply-adds in ${steps} cycles, and how many does the left one start? Predict, then play.`;
+  if (step <= 0) return `Left: ${warpsOf(left)}. ${eachOf(left)} Right: ${warpsOf(right)}. ${eachOf(right)} The picture begins when the warps have long been at work. Which side starts more multiply-adds in ${steps} cycles, and how many does the left one start? Predict, then play.`;
   const [a, b] = [left, right].map(side => counted(side.seen, step));
   if (step < steps) return `After ${plural(step, "cycle")}, the left scheduler has started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}.`;
   return `In ${steps} cycles the left scheduler started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}. Shared memory was busy for ${a.busy} cycles on the left and for ${b.busy} on the right.`;
@@ -233,7 +234,7 @@ function hit(view, x, y) {
 }
 
 // ---- the explorable ----------------------------------------------------------------------------------------------------------------
-const rangeOf = (side, states) => ({ kind: "range", key: `${side}Warps`, label: "Warps", name: `${NAMES[side]}: warps that the scheduler is to have`, min: 1, max: states.most, most: values => states.fits[values[`${side}Side`]],
+const rangeOf = (side, states) => ({ kind: "range", key: `${side}Warps`, label: "Warps per scheduler", name: `${NAMES[side]}: warps that the scheduler is to have`, min: 1, max: states.most, most: values => states.fits[values[`${side}Side`]],
   says: values => { const runs = running(values, states, side); return runs < states.most && runs === states.fits[values[`${side}Side`]] ? `${runs}: no more fit` : plural(runs, "warp"); } });
 const choiceOf = side => ({ kind: "choice", key: `${side}Side`, label: `${NAMES[side]}: outputs`, options: [1, 2, 4, 8].map(n => [n, `${n} × ${n}`]) });
 

@@ -77,7 +77,7 @@ def test_the_legend_has_all_three_kinds_of_waiting(opened):
     shown.press("End")
     shown.says(LAST)
     words = {text["words"] for text in shown.written()}
-    assert {"queues for shared memory", "waits for its words", "ready, another warp issues"} <= words
+    assert {"stripes: queues for shared memory", "line: waits for its words", "hollow: ready, not its turn"} <= words
     kinds = {letter for side, warps in ((1, 16), (8, 4)) for line in at(side, warps).warps for letter in line}
     assert kinds == set("LMqwr"), "and all of them are there to be seen"
 

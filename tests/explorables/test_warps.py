@@ -68,9 +68,10 @@ def test_the_words_ask_first_and_answer_last(page):
     assert answer == 20
     assert said[0].endswith("Predict, then play.")
     assert not any(number in said[0] + described for number in ("20", "128"))
-    assert "16 warps, 1 output per thread. For each k a warp issues 2 loads and 1 multiply-add." in said[0]
+    assert "16 of the 64 warps, 1 output per thread. For each k a warp issues 2 loads and 1 multiply-add." in said[0]
     assert "For each k a warp issues 16 loads and 64 multiply-adds." in said[0]
-    assert "4 warps, 64 outputs per thread" in said[0]
+    assert "4 of the 16 warps, 64 outputs per thread" in said[0]
+    assert "when the warps have long been at work" in said[0]
     assert all(words.startswith(f"After {n} cycle") for n, words in enumerate(said[1:-1], 1))
     assert said[-1].startswith("In 160 cycles the left scheduler started 20 multiply-adds and the right one 128.")
     assert said[-1].endswith("busy for 160 cycles on the left and for 128 on the right.")

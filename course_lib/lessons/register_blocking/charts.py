@@ -16,12 +16,12 @@ def warps_and_outputs() -> Picture:
     """Draw the time of one kernel over its warps, a line for each number of outputs: its blocks ask for shared memory that nobody uses."""
     ax = style.axes(width=9.0, height=5.1)
     told = []
-    for (outputs, taken), marker, colour in zip(times_by_warps().items(), style.MARKERS, style.CYCLE, strict=False):
+    for (outputs, taken), marker in zip(times_by_warps().items(), style.MARKERS, strict=False):
         side = round(outputs**0.5)
-        ax.semilogy(list(taken), list(taken.values()), marker=marker, color=colour)
+        ax.semilogy(list(taken), list(taken.values()), marker=marker, color=style.INK)      # blue and orange are loads and multiply-adds
         last = max(taken)
         for warps, ms in taken.items():
-            beside = (-10, -20) if warps == last else (3, 9)
+            beside = (3, 9) if warps < last else (-10, -20) if warps > 2 * WARPS_OF_BLOCK else (-33, -11)      # off the dashed line
             ax.annotate(f"{ms:.1f}", (warps, ms), beside, textcoords="offset points", fontsize=11)
         name = f"{side} × {side}"
         ax.annotate(name + " outputs per thread" * (side == 2), (last, taken[last]), (10, 0), textcoords="offset points", va="center",
@@ -33,7 +33,7 @@ def warps_and_outputs() -> Picture:
     ax.set_yticks([5, 10, 20, 40, 80], ["5", "10", "20", "40", "80"])
     ax.minorticks_off()
     ax.axvline(2 * WARPS_OF_BLOCK, color=style.GREY, linewidth=1.2, linestyle="--", zorder=0)
-    ax.annotate("16 warps each", (2 * WARPS_OF_BLOCK, 100), (8, 0), textcoords="offset points", va="center", fontsize=12)
+    ax.annotate("16 warps per multiprocessor", (2 * WARPS_OF_BLOCK, 100), (8, 0), textcoords="offset points", va="center", fontsize=12)
     ax.grid(axis="y")
     most = max(max(taken) for taken in times_by_warps().values()) // WARPS_OF_BLOCK
     above = ax.secondary_xaxis("top")

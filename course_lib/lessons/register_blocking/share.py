@@ -11,6 +11,7 @@ from course_lib.widgets.pictures import one_thread
 
 BM, BN, TM = 64, 64, 8         # of the kernel that the reader writes
 WIDE = 2.3                     # of a word's box, in rows
+OF_A, OF_B = style.GREEN, style.PURPLE             # blue and orange are loads and multiply-adds in this lesson
 
 
 def column_share(tx: int = 3, ty: int = 2) -> Share:
@@ -45,18 +46,18 @@ def _lines_of_words(share: Share, ax: Axes, title: str, high: int, wide: int, co
     There is room for `high` rows and `wide` columns, and below them for a line of counts.
     """
     rows, cols = share.a_rows, share.b_cols
-    boxes = [(0.0, float(i), f"row {row}", style.BLUE) for i, row in enumerate(rows)]
-    boxes += [(1.3 * WIDE + WIDE * j, -1.5, f"column {col}" if wide <= 4 else str(col), style.ORANGE) for j, col in enumerate(cols)]
+    boxes = [(0.0, float(i), f"row {row}", OF_A) for i, row in enumerate(rows)]
+    boxes += [(1.3 * WIDE + WIDE * j, -1.5, f"column {col}" if wide <= 4 else str(col), OF_B) for j, col in enumerate(cols)]
     boxes += [(1.3 * WIDE + WIDE * j, float(i), "", style.PALE) for j in range(len(cols)) for i in range(len(rows))]
     for x, y, words, colour in boxes:
         ax.add_patch(Rectangle((x, y), WIDE, 1, facecolor=colour, edgecolor=style.INK, linewidth=0.8))
         ax.text(x + WIDE / 2, y + 0.5, words, ha="center", va="center", fontsize=11, color=style.text_on(colour))
     middles = [1.3 * WIDE + WIDE * (j + 0.5) for j in range(len(cols))]
-    ax.hlines([i + 0.5 for i in range(len(rows))], WIDE, middles[-1], color=style.BLUE, linewidth=2)
-    ax.vlines(middles, -0.5, len(rows) - 0.5, color=style.ORANGE, linewidth=2)
+    ax.hlines([i + 0.5 for i in range(len(rows))], WIDE, middles[-1], color=OF_A, linewidth=2)
+    ax.vlines(middles, -0.5, len(rows) - 0.5, color=OF_B, linewidth=2)
     ax.plot([x for x in middles for _ in rows], [i + 0.5 for _ in middles for i in range(len(rows))], "o", color=style.INK, markersize=6)
-    ax.text(WIDE / 2, -1.0, "A", ha="center", va="center", fontsize=13, color=style.BLUE)
-    ax.text(1.2 * WIDE, -1.0, "B", ha="right", va="center", fontsize=13, color=style.ORANGE)
+    ax.text(WIDE / 2, -1.0, "A", ha="center", va="center", fontsize=13, color=OF_A)
+    ax.text(1.2 * WIDE, -1.0, "B", ha="right", va="center", fontsize=13, color=OF_B)
     ax.text(0, len(rows) + 0.5, counts or "a dot per multiply-add", va="center", fontsize=13)
     ax.set(xlim=(-0.2, 1.3 * WIDE + wide * WIDE + 0.2), ylim=(high + 0.9, -1.8), title=title)
     ax.set_axis_off()
