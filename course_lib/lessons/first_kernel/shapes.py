@@ -52,7 +52,8 @@ def warp_times() -> Picture:
         ax.plot([by_lines(high)] * 2, [at - 0.46, at + 0.46], color=style.INK, linewidth=2.6, label=mark)
         said.append(f"{high} × {WARP // high}, {sectors_of(high)} sectors and {lines_of(high)} lines: "
                     f"{' and '.join(recorded(high).values())} ms, {by_lines(high):.1f} by lines")
-    ax.set_yticks(range(len(HEIGHTS)), [f"{high} × {WARP // high}: {lines_of(high)} lines\n({sectors_of(high)} sectors)" for high in HEIGHTS])
+    shapes = [f"{high} × {WARP // high}: {lines_of(high)} lines\n({sectors_of(high)} sectors)" for high in HEIGHTS]
+    ax.set_yticks(range(len(HEIGHTS)), shapes)
     ax.invert_yaxis()
     ax.set(xlim=(0, 310), ylabel="rows × columns of a warp", xlabel=f"ms for {N_TIMED} × {N_TIMED} matrices, blocks of {THREADS} threads, "
            f"{how_padded().replace(', each', chr(10) + 'each')}\nblack: {gpu.sms} multiprocessors, "
