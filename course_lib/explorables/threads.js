@@ -254,13 +254,14 @@ function drawPanel(pen, view, where) {
   label("A", where.above.y - 0.6 * text);
   label("B", where.below.y + where.below.h + 1.2 * text);
   for (const [name, { asked, done }] of Object.entries(shown)) drawRequest(pen, view, where, asked, name === "B" ? where.below : where.above, name !== "B", done, name === "A" && shown.B);
-  const every = slot >= 1.2 * text ? 1 : [4, 8].find(n => n * slot >= 2 * text) ?? 31, order = [...Array(LANES).keys()].sort((a, b) => (a === view.chosen.lane) - (b === view.chosen.lane));
+  const size = Math.min(0.86, (slot - 3) / (1.15 * text)), all = slot >= 1.2 * text || size * text >= 12;              // two digits are 1.15 times as wide as high
+  const every = all ? 1 : [4, 8].find(n => n * slot >= 2 * text) ?? 31, order = [...Array(LANES).keys()].sort((a, b) => (a === view.chosen.lane) - (b === view.chosen.lane));
   for (const lane of order) {                                             // the watched one last: a number makes a narrow cell wider
     const mine = lane === view.chosen.lane, wide = every > 1 && mine ? Math.max(slot, 1.45 * text) : slot, middleOf = panel.x + (lane + 0.5) * slot;
     const shape = { x: clamp(middleOf - wide / 2, panel.x, panel.x + panel.w - wide) + 0.5, y: lanes.y, w: wide - 1, h: lanes.h };
     fill(pen, shape, mine ? view.hues.watch : toneOf(view, "C", lane), mine ? 1 : 0.5);
     outline(pen, shape, mine && view.dark ? "#000" : view.ink, mine ? 2 : 0.8);
-    if (mine || every === 1 || (lane % every === 0 && Math.abs(lane - view.chosen.lane) > 2)) write(pen, view, lane, shape.x + shape.w / 2, lanes.y + 1.15 * text, { align: "center", size: 0.86, colour: mine ? "#000" : view.ink, weight: mine ? 700 : 400 });
+    if (mine || every === 1 || (lane % every === 0 && Math.abs(lane - view.chosen.lane) > 2)) write(pen, view, lane, shape.x + shape.w / 2, lanes.y + 1.15 * text, { align: "center", size: all ? size : 0.86, colour: mine ? "#000" : view.ink, weight: mine ? 700 : 400 });
   }
   if (now.number < 0) write(pen, view, "the 32 lanes of the watched warp", panel.x + panel.w / 2, lanes.y - 0.6 * text, { align: "center" });
   drawCounters(pen, view, where);

@@ -17,6 +17,8 @@ class Table:
         Columns set in a fixed-width face.
     marked
         Rows drawn on a coloured ground, with "▶" before their first cell.
+    note
+        How the numbers were made, in small letters below the caption, or below the table in a terminal.
 
     >>> Table(("kernel", "sectors"), [("naive", 2), ("swapped", 8.5)], "loads")
     loads
@@ -27,9 +29,9 @@ class Table:
     """
 
     def __init__(self, header: Iterable[str], rows: Iterable[Iterable[Any]], caption: str = "", *, mono: Collection[int] = (),
-                 marked: Collection[int] = ()) -> None:
+                 marked: Collection[int] = (), note: str = "") -> None:
         self.header, self.rows = tuple(map(str, header)), [tuple(row) for row in rows]
-        self.caption, self.mono, self.marked = caption, frozenset(mono), frozenset(marked)
+        self.caption, self.mono, self.marked, self.note = caption, frozenset(mono), frozenset(marked), note
 
     def _is_number(self, cell: Any) -> bool:
         return not isinstance(cell, str) or (cell[:1] != "" and not cell.strip("0123456789.,-%× "))
@@ -38,7 +40,8 @@ class Table:
         head = "".join(f'<th scope="col" style="text-align:{self._align(j)}">{html.escape(h)}</th>'
                        for j, h in enumerate(self.header))
         body = "\n".join(f"<tr>{self._row_html(i, row)}</tr>" for i, row in enumerate(self.rows))
-        caption = (f'<caption style="text-align:left;padding:4px"><b>{html.escape(self.caption)}</b></caption>'
+        note = f"<br><small>{html.escape(self.note)}</small>" if self.note else ""
+        caption = (f'<caption style="text-align:left;padding:4px"><b>{html.escape(self.caption)}</b>{note}</caption>'
                    if self.caption else "")
         return (f'<table style="font-size:14px;line-height:1.3">{caption}\n<thead><tr>{head}</tr></thead>\n'
                 f'<tbody>\n{body}\n</tbody></table>')
@@ -64,7 +67,7 @@ class Table:
         lines = [self._line(self.header, widths, [False] * len(widths)), "  ".join("-" * w for w in widths)]
         for row, cells in zip(self.rows, rows, strict=True):
             lines.append(self._line(cells, widths, [self._is_number(cell) for cell in row]))
-        return "\n".join([self.caption] * bool(self.caption) + lines)
+        return "\n".join([self.caption] * bool(self.caption) + lines + [self.note] * bool(self.note))
 
     @staticmethod
     def _line(cells: Iterable[str], widths: Iterable[int], right: Iterable[bool]) -> str:

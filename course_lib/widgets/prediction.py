@@ -70,7 +70,7 @@ class Held(StaticBox):
 
     def __init__(self, shown: Any) -> None:
         self._shown = shown
-        super().__init__([ipywidgets.HTML(_line(UNANSWERED))])
+        super().__init__([ipywidgets.HTML(_line(f"{UNANSWERED} To see it without a prediction, write 0."))])
 
     def static_html(self) -> str:
         return str(self._shown._repr_html_())

@@ -58,18 +58,25 @@ def test_both_square_kernels_are_right_and_differ_in_what_a_request_touches():
     assert also_right
     assert one.count("requests") == other.count("requests")
     assert (one.sectors_per_request(), other.sectors_per_request()) == (2, 8.5)
-    assert first_kernel.beside(one, other).rows[1][-1] == "4.25"
-    assert first_kernel.beside(one, other).rows[2] == ("sectors per step, A + B", "4", "17", "4.25")
+    assert counts.beside(one, other).rows[1][-1] == "4.25"
+    assert counts.beside(one, other).rows[2] == ("sectors per step, A + B", "4", "17", "4.25")
     assert 256**2 == 65_536
     with pytest.raises(CourseError, match="no counters"):
-        first_kernel.beside(one, dataclasses.replace(other, counters=None))
+        counts.beside(one, dataclasses.replace(other, counters=None))
 
 
 def test_the_picture_side_by_side_is_what_was_traced():
-    said = repr(first_kernel.side_by_side())
+    said = repr(touched.side_by_side())
     assert "col from x: in step 3 a warp touches 2 of A + 2 of B = 4 sectors, for 2 rows and 16 columns of C" in said
     assert "row from x: in step 3 a warp touches 16 of A + 1 of B = 17 sectors, for 16 rows and 2 columns of C" in said
     assert {touched.extent(touched.asked(kernel, "C")) for kernel in counts.KERNELS} == {"2 rows and 16 columns", "16 rows and 2 columns"}
+
+
+def test_the_answer_to_the_second_picture_is_behind_a_click():
+    shown = first_kernel.both(launched("first")[1], launched("swapped")[1])
+    assert re.fullmatch(r"<details><summary>[^\d]*</summary>.*</details>", shown._repr_html_(), re.DOTALL)
+    assert "16 of A + 1 of B = 17 sectors" in repr(shown)
+    assert "4.25" in repr(shown)
 
 
 def test_after_the_exchange_the_block_at_the_lower_left_has_another_name():
@@ -99,6 +106,7 @@ def test_the_naive_and_the_swapped_kernel_are_those_of_the_catalog():
 def test_the_prose_says_what_was_recorded():
     naive, swapped, library = (times.seconds(name) for name in ("naive", "swapped", "cuBLAS"))
     for said in (f"at N = 4096, *row from x* took {swapped / naive:.1f} times as long",
+                 f"Yet it took {first_kernel.times_as_long(bx=16)} times as long on an H200, as lesson 00 shows",
                  f"only {100 * library / naive:.1f} % of the speed of cuBLAS"):
         assert said in PROSE, said
 
@@ -130,6 +138,9 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
         taken.append([*map(float, shapes.recorded(high).values())])
     assert all(abs(swapped / naive - 1) < 0.02 for naive, swapped in taken[1:]), "the prose says: within 2 %"
     assert f"*row from x* takes {100 * (taken[0][1] / taken[0][0] - 1):.0f} % longer" in PROSE
+    assert f"and 33 / 3 is 11. We recorded {first_kernel.times_as_long(bx=32)}." in PROSE
+    assert counts.warp_in_c("swapped", 32, 8) == (32, 1), "the bet's warp covers 32 rows and one column"
+    assert "covers 32 rows and one column of C, and touches 33 sectors per step" in PROSE
     assert counts.warp_in_c("naive", 32, 8) == counts.warp_in_c("swapped", 1, 256) == (1, 32)
     assert "bx = 32 and by = 8, and *row from x* in blocks with bx = 1 and by = 256" in PROSE
 
@@ -142,22 +153,27 @@ def test_warps_of_a_single_row_touch_the_sectors_of_four_rows_and_take_another_t
     assert f"two shapes with five sectors each took {one[0]} and {four[0]} ms" in PROSE
 
 
-@pytest.mark.parametrize(("kernel", "block", "high"), [("naive", "32 × 8", 1), ("naive", "16 × 16", 2), ("swapped", "16 × 16", 16)])
+@pytest.mark.parametrize(("kernel", "block", "high"), [("naive", "32 × 8", 1), ("naive", "16 × 16", 2), ("swapped", "16 × 16", 16),
+                                                     ("swapped", "32 × 8", 32)])
 def test_a_step_touches_a_line_for_each_row_and_one_of_b(kernel, block, high):
     asked = [requests(traced(kernel, block), array=name, load=True, block=(0, 0, 0), warp=0)[0] for name in "AB"]
     assert sum(np.unique(record.addresses // 128).size for record in asked) == shapes.lines_of(high)
 
 
-def test_from_two_rows_on_a_line_takes_a_tick_of_each_multiprocessor():
+def test_from_two_rows_on_a_line_takes_a_clock_cycle_of_each_multiprocessor():
     over = []
     for high in shapes.HEIGHTS:
         for kernel, bx in (("naive", 32 // high), ("swapped", high)):
             over.append((high, 1e3 * times.padded(kernel, bx=bx)["median_s"] / shapes.by_lines(high) - 1))
     assert min(part for _, part in over) > 0, "no recording is faster than the mark"
     assert f"at most {100 * max(part for high, part in over if high > 1):.1f} % longer than the marks." in PROSE
-    assert f"17 · 4096³ / 32 lines, divided by 132 · 1.98 billion per second: {shapes.by_lines(16):.1f} ms" in PROSE
+    alone = " and ".join(f"{100 * part:.0f}" for high, part in over if high == 1)
+    assert f"With one row they are {alone} % longer." in PROSE
+    assert f"17 · 4096³ / 32 lines, and divided by 132 · 1.98 billion per second they take {shapes.by_lines(16):.1f} ms" in PROSE
+    assert f"{DEFAULT_DEVICE.clock_mhz:,.0f} MHz, its highest; we did not record it" in PROSE
+    assert all("mhz" not in row and "clock_mhz" not in row for row in PADDED.rows)
     assert (DEFAULT_DEVICE.sms, shapes.GPU) == (132, "H200")
-    assert f"17 / 3 is {17 / 3:.1f}. We recorded {first_kernel.times_as_long()}." in PROSE
+    assert f"17 / 3 is {17 / 3:.1f}. Lesson 00 shows {first_kernel.times_as_long(bx=16)}." in PROSE
     clocks = [row["mhz"] for row in data.readings("together").find(lesson="03", N=4096, padding=0)]
     assert 0.99 * DEFAULT_DEVICE.clock_mhz < min(clocks) <= max(clocks) <= DEFAULT_DEVICE.clock_mhz
 
@@ -218,6 +234,19 @@ def test_the_more_positions_in_a_line_the_less_time():
     assert [row[1] for row in first_kernel.padded_rows().rows] == [1, 1, 1, 1, 2, 4, 8, 16, 1]
 
 
+def test_with_other_distances_as_many_lines_take_other_times():
+    taken = [float(row[2]) for row in first_kernel.padded_rows().rows]
+    assert f"With other distances 17 lines took {min(taken):.0f} to {max(taken):.0f} ms" in PROSE
+
+
+@pytest.mark.parametrize("pads", [(pad, 0) for pad in (0, *times.PADDINGS)] + [(0, times.PADDING)])
+def test_unused_floats_leave_the_lines_of_row_from_x(pads):
+    for k in (0, 3, 31, 4095):
+        of_a = {(row * (times.N_TIMED + pads[0]) + k) // times.LINE for row in range(16)}
+        of_b = {(k * (times.N_TIMED + pads[1]) + column) // times.LINE for column in range(2)}
+        assert len(of_a) + len(of_b) == shapes.lines_of(16)
+
+
 def test_rows_whose_numbers_share_a_position_reach_the_next_line_in_the_same_step():
     for padding in dose.SHOWN:
         steps = {(times.LINE - row * (times.N_TIMED + padding)) % times.LINE for row in range(16)}
@@ -243,9 +272,19 @@ def test_the_speaker_notes_say_what_was_recorded():
     notes = " ".join((ROOT / "docs" / "lecturing" / "03_first_kernel.md").read_text(encoding="utf-8").split())
     row, square = (1e3 * times.padded("naive", bx=bx)["median_s"] for bx in (32, 16))
     assert f"faster: {row:.1f} ms instead of {square:.1f} at N = 4096" in notes
-    assert f"Reveal: {first_kernel.times_as_long()}" in notes
+    assert f"Reveal: {first_kernel.times_as_long(bx=32)}" in notes
     assert f"it takes {times.milliseconds('swapped', times.PADDING)} ms" in notes
     assert f"a whole line, they have another distance, and it takes {times.milliseconds('swapped', times.LINE)} ms" in notes
+
+
+@pytest.mark.parametrize(("kernel", "bx", "warp"), [("naive", 16, "2 rows × 16 columns"), ("swapped", 32, "32 rows × 1 column")])
+def test_the_picture_of_the_sliders_frames_one_warp(kernel, bx, warp):
+    ax, _ = stores.who_stores(counts.counted(kernel, bx, 16))
+    assert ax.get_title(loc="left") == f"the first 32 × 32 elements of C\n1 warp: {warp}"
+    high, wide = counts.warp_in_c(kernel, bx, 16)
+    frame, = ax.patches
+    assert (frame.get_width(), frame.get_height()) == (wide + 1, high + 1)
+    assert list(ax.texts) == []
 
 
 def test_the_picture_of_the_sliders_stands_beside_the_table_in_a_narrow_notebook():

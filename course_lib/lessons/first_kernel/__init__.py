@@ -1,7 +1,6 @@
 """Lesson 03, A first kernel: who computes which element, what a warp asks memory for, and what that costs."""
 
 from course_lib.explorables import who_computes
-from course_lib.lessons.first_kernel.counts import beside
 from course_lib.lessons.first_kernel.dose import by_positions
 from course_lib.lessons.first_kernel.memory import in_memory
 from course_lib.lessons.first_kernel.plan import plan
@@ -9,9 +8,9 @@ from course_lib.lessons.first_kernel.shapes import warp_times
 from course_lib.lessons.first_kernel.stores import who_stores
 from course_lib.lessons.first_kernel.surplus import surplus
 from course_lib.lessons.first_kernel.times import padded_rows, scoreboard, slides, times_as_long
-from course_lib.lessons.first_kernel.touched import side_by_side
+from course_lib.lessons.first_kernel.touched import both
 
 __all__ = [
-    "beside", "by_positions", "in_memory", "padded_rows", "plan", "scoreboard", "side_by_side", "slides", "surplus", "times_as_long",
-    "warp_times", "who_computes", "who_stores",
+    "both", "by_positions", "in_memory", "padded_rows", "plan", "scoreboard", "slides", "surplus", "times_as_long", "warp_times",
+    "who_computes", "who_stores",
 ]

@@ -5,10 +5,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib.explorables.threads import SIDE, traced
-from course_lib.lessons.first_kernel.counts import SAID
+from course_lib.lessons.first_kernel.counts import SAID, beside
 from course_lib.lessons.first_kernel.times import FLOATS
-from course_lib.plots import render, style
+from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
+from course_lib.run import LaunchResult
 from course_lib.run.traces import array_of, elements, requests
 
 T, DEEP, STEP, GAP, NEXT = 16, 8, 3, 3, 44        # rows and columns drawn; rows of B; the k on show; between matrices; to the other panel
@@ -32,6 +33,25 @@ def asked(kernel: str, array: str) -> set[tuple[int, int]]:
 def sectors(places: set[tuple[int, int]]) -> set[tuple[int, int]]:
     """Return the row and the first column of each sector that holds one of these elements."""
     return {(row, column // FLOATS * FLOATS) for row, column in places}
+
+
+class Folded:
+    """A picture and a table that a reader opens by a click, as they answer what the picture above asks."""
+
+    def __init__(self, picture: Picture, table: Table) -> None:
+        self.shown = picture, table
+
+    def _repr_html_(self) -> str:
+        inside = "<br>".join(shown._repr_html_() for shown in self.shown)
+        return f"<details><summary><b>Both kernels beside each other</b> (click when you have played it)</summary>{inside}</details>"
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self.shown))
+
+
+def both(first: LaunchResult, second: LaunchResult) -> Folded:
+    """Return, behind a click, one step of both kernels and what two launches on 256 × 256 matrices load."""
+    return Folded(side_by_side(), beside(first, second))
 
 
 @style.styled
