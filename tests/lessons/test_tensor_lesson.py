@@ -142,7 +142,7 @@ def test_what_the_sliders_show():
                      (64, 64): ("1", "0.5", "255", "16")}
     small = facts(evaluate("sbgemm_mma", 128, {"BM": 64, "BN": 64, "BK": 64, "WM": 64, "WN": 64}), names)
     assert tuple(small.values()) == ("1", "1", "255", "656")
-    assert "in a block of 128 × 128 a warp's 64 × 64 take 255 registers, as many as a thread can have, where 32 × 32 take 94." in CELLS["played"]
+    assert "in a block of 128 × 128 a warp's 64 × 64 take 255 registers, as many as a thread can have" in CELLS["played"]
     assert "Even so 16 bytes per thread spill, and in a block of 64 × 64 it is 656." in CELLS["played"]
     assert f"With {found[64, 32][2]} registers per thread only {results[64, 32].occupancy.warps} warps" in LECTURE
     for warp, result in results.items():

@@ -56,7 +56,8 @@ def draw_scores() -> Axes:
     at, recorded = range(len(found)), [reached for reached, _ in found.values()]
     drawn = ax.barh(at, recorded, color=style.BLUE, height=0.66, label="recorded")
     most = {y: limit for y, (_, limit) in enumerate(found.values()) if limit is not None}
-    ax.barh(list(most), list(most.values()), facecolor="none", edgecolor=style.INK, linewidth=2, height=0.66, label="computed: what the wavefronts allow")
+    ax.barh(list(most), list(most.values()), facecolor="none", edgecolor=style.INK, linewidth=2, height=0.66,
+            label="computed: what the wavefronts allow")
     ax.bar_label(drawn, [f"{reached:.0f}" for reached in recorded], padding=5, fontsize=13)
     for y, limit in most.items():
         ax.text(limit + 8, y, f"{limit:.0f}", va="center", fontsize=13)
@@ -72,7 +73,8 @@ def draw_scores() -> Axes:
 
 def scoreboard() -> Picture:
     """Show the recorded speeds as bars, and around those of kernels what their wavefronts allow."""
-    said = [f"{name} {reached:.0f}" + (f", where its wavefronts allow {most:.0f}" if most else "") for name, (reached, most) in scores().items()]
+    said = [f"{name} {reached:.0f}" + (f", where its wavefronts allow {most:.0f}" if most else "")
+            for name, (reached, most) in scores().items()]
     return render(draw_scores(), f"TFLOP/s: {'; '.join(said)}.")
 
 
