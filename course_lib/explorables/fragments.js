@@ -35,17 +35,17 @@ export function sceneOf(values, states) {
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
   const { width, height, narrow, scene: { held } } = view, text = Math.min(view.text, width / (narrow ? 25 : 54), height / (narrow ? 50 : 29)), { m, n, k } = held;
-  const head = 1.8 * text, gap = 1.6 * text, panel = narrow ? { w: width - 2 } : { w: 17 * text }, grids = {};
-  const across = narrow ? width - gap - 2 : width - panel.w - 4 * gap, columns = narrow ? k + n : k + 2 * n, most = narrow ? 1.5 * text : 1.9 * text;
+  const head = 2.8 * text, side = 1.3 * text, gap = 1.7 * text, panel = narrow ? { w: width - 2 } : { w: 17 * text }, grids = {};              // head and side: with the numbers of columns and rows
+  const across = narrow ? width - side - gap - 2 : width - panel.w - 4 * gap, columns = narrow ? k + n : k + 2 * n, most = narrow ? 1.5 * text : 1.9 * text;
   const cell = { w: Math.min(across / columns, 3 * text), h: Math.min((height - head - 2) / m, most) };
-  let x = 1;
+  let x = side;
   for (const name of NAMES) {
     const [rows, wide] = sides(held, name), below = narrow && name === "C";
-    if (below) x = 1;
+    if (below) x = side;
     grids[name] = { x, y: head + (below ? m * cell.h + head + 0.6 * text : 0), rows, columns: wide, w: wide * cell.w, h: rows * cell.h };
     x += grids[name].w + gap;
   }
-  Object.assign(panel, narrow ? { x: grids.C.x + grids.C.w + gap, y: grids.C.y - head, w: width - grids.C.w - gap - 3 } : { x: width - panel.w - 1, y: 0 });
+  Object.assign(panel, narrow ? { x: grids.C.x + grids.C.w + gap, y: grids.C.y - head, w: width - side - grids.C.w - gap - 3 } : { x: width - panel.w - 1, y: 0 });
   const chip = Math.min(panel.w / GROUP, narrow ? 2.4 * text : 3.2 * text), chips = { x: panel.x, y: panel.y + 4.1 * text, w: chip, h: 1.62 * text };
   return { text, cell, grids, panel, chips, list: { x: narrow ? 1 : panel.x, y: narrow ? grids.C.y + grids.C.h + 1.7 * text : chips.y + LANES / GROUP * chips.h + 1.9 * text } };
 }
@@ -73,10 +73,20 @@ function frame(pen, colour, width, strength, x, y, w, h) {
 const middle = (grid, cell, [row, column]) => [grid.x + (column + 0.5) * cell.w, grid.y + (row + 0.5) * cell.h];
 const onHue = view => (view.dark ? "#000" : "#fff");
 
+/** The numbers of rows and columns: small, and paler than what is in the elements. */
+function drawIndices(pen, view, grid, cell) {
+  const { text } = view, small = { size: 0.86 };
+  pen.globalAlpha = 0.7;
+  for (let row = 0; row < grid.rows; ++row) write(pen, view, String(row), grid.x - 0.3 * text, grid.y + (row + 0.5) * cell.h + 0.3 * text, { ...small, align: "right" });
+  for (let column = 0; column < grid.columns; ++column) write(pen, view, String(column), grid.x + (column + 0.5) * cell.w, grid.y - 0.35 * text, { ...small, align: "center", most: cell.w });
+  pen.globalAlpha = 1;
+}
+
 function drawGrid(pen, view, name, { grids, cell }) {
   const { scene: { held, lane }, done, hues, text } = view, grid = grids[name], numbers = cell.w > 1.25 * text && cell.h > 1.15 * text;
   const title = name === "C" ? `C: ${grid.rows} × ${grid.columns}` : `${name}: ${grid.rows} × ${grid.columns}${grid.w > 9 * text ? ", by lane" : ""}`;
-  write(pen, view, title, grid.x, grid.y - 0.55 * text, { weight: 700, colour: hues[name], most: grid.w });
+  write(pen, view, title, grid.x, grid.y - 1.5 * text, { weight: 700, colour: hues[name], most: grid.w });
+  drawIndices(pen, view, grid, cell);
   for (let row = 0; row < grid.rows; ++row) for (let column = 0; column < grid.columns; ++column) {
     const owner = ownerOf(held, name, row, column), x = grid.x + column * cell.w, y = grid.y + row * cell.h, k = name === "A" ? column : row;
     const wanted = name !== "C" && k < done && factors(held, lane, k)[name].some(([r, c]) => r === row && c === column), now = wanted && k === done - 1;
@@ -144,7 +154,7 @@ export function draw(pen, given) {
 const named = lanes => (lanes.length === 1 ? `lane ${lanes[0]}` : `lanes ${lanes.slice(0, -1).join(", ")} and ${lanes.at(-1)}`);
 export function says({ scene }, step) {
   const { held, lane, label, steps, answer } = scene, sums = elementsOf(held, "C", lane);
-  if (step <= 0) return `mma ${label}: lane ${lane} sums up C at ${written(sums)}. How many lanes hold a factor of these ${sums.length} sums? Predict, then play.`;
+  if (step <= 0) return `mma ${label}: the number in an element is the lane that holds it. Framed is what lane ${lane} holds; green are its ${sums.length} sums, C at ${written(sums)}. How many lanes hold a factor of them? Predict, then play.`;
   const k = step - 1, found = factors(held, lane, k), from = name => distinct(found[name].map(([row, column]) => ownerOf(held, name, row, column)));
   const one = `k = ${k}: A at ${written(found.A)} lies in ${named(from("A"))}, B at ${written(found.B)} in ${named(from("B"))}.`;
   return step < steps ? one : `${one} In all ${plural(answer, "lane")} of ${LANES} hold factors of lane ${lane}'s sums.`;
@@ -170,8 +180,8 @@ function hit(view, x, y) {
 export const picture = {
   title: "Who holds which element",
   ask: { label: "Your prediction", unit: "lanes" },
-  order: ["says", "player", "picture", "controls"],
-  height: (width, text, narrow) => (narrow ? 58.5 * text : clamp(0.34 * width, 29.5 * text, 32 * text)),
+  order: ["says", "player", "controls", "picture"],
+  height: (width, text, narrow) => (narrow ? 60.5 * text : clamp(0.34 * width, 29.5 * text, 32 * text)),
   controls: states => [
     { kind: "choice", key: "instruction", label: "Instruction", options: states.instructions },
     { kind: "range", key: "lane", label: "Lane", name: "Lane whose sums are followed", min: 0, max: LANES - 1, says: values => `lane ${values.lane}` },

@@ -44,7 +44,7 @@ def _draw(ax: Axes, X: np.ndarray, left: int, name: str) -> None:
     for column in range(COLUMNS):
         ax.text(left + column + 0.5, -0.25, str(column), ha="center", va="bottom", fontsize=10, color=style.GREY)
     for (row, column), number in np.ndenumerate(X):
-        known = number == int(number) and 0 <= number < X.size             # a kernel with another mistake may give anything
+        known = number in range(X.size)                                    # a kernel with another mistake may give anything, NaN too
         ground = HUES[register(number)] if known else "none"
         ax.add_patch(Rectangle((left + column, row), 1, 1, facecolor=ground, edgecolor=style.GREY, linewidth=0.6))
         ax.text(left + column + 0.5, row + 0.52, f"{number:.0f}", ha="center", va="center", fontsize=11,

@@ -1,11 +1,12 @@
 """What shared memory allows at most, and what kernels, the library and a loop of nothing but `mma.sync` were recorded to reach."""
 
-from typing import Any
+from matplotlib.axes import Axes
 
 from course_lib import data
 from course_lib.arch import device
 from course_lib.lessons.tensor_cores.counts import of_an_mma
-from course_lib.plots import Table
+from course_lib.plots import Table, render, style
+from course_lib.plots.picture import Picture
 
 SIZE = 8192
 DOUBLES = ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16")
@@ -39,17 +40,42 @@ def library() -> float:
     return 2e-12 * SIZE**3 / float(row["library"])
 
 
-def scoreboard() -> Table:
-    """Return the wavefronts that feed an `mma`, the speed that they allow at most, and the recorded one."""
-    rows: list[tuple[Any, ...]] = [("cuBLAS, float32", "", "", f"{speed('cuBLAS'):.0f}")]
+def scores() -> dict[str, tuple[float, float | None]]:
+    """Return by name the recorded 10^12 operations a second, and how many the wavefronts allow at most; None where nothing is fed."""
+    found: dict[str, tuple[float, float | None]] = {"cuBLAS, float32": (speed("cuBLAS"), None)}
     for name, numbers in (("sgemm_mma", "TF32"), ("sgemm_bf16", "bfloat16")):
-        found = of_an_mma(name)
-        each = found["loaded"] + found["stored"]
-        rows.append((f"{name}, {numbers}", f"{each:g}", f"{allowed(each, numbers):.0f}", f"{speed(name):.0f}"))
-    rows += [("nothing but mma, bfloat16", "", "", f"{alone('bf16'):.0f}"), ("cuBLAS, bfloat16", "", "", f"{library():.0f}")]
+        each = of_an_mma(name)
+        found[f"rounds to {numbers} ({name})"] = speed(name), allowed(each["loaded"] + each["stored"], numbers)
+    return found | {"nothing but mma, bfloat16": (alone("bf16"), None), "cuBLAS, bfloat16": (library(), None)}
+
+
+@style.styled
+def draw_scores() -> Axes:
+    """Draw `scores`: a full bar for what was recorded, an outline for what the wavefronts allow."""
+    found, ax = scores(), style.axes(width=9.6, height=4.0)
+    at, recorded = range(len(found)), [reached for reached, _ in found.values()]
+    drawn = ax.barh(at, recorded, color=style.BLUE, height=0.66, label="recorded")
+    most = {y: limit for y, (_, limit) in enumerate(found.values()) if limit is not None}
+    ax.barh(list(most), list(most.values()), facecolor="none", edgecolor=style.INK, linewidth=2, height=0.66,
+            label="computed: what the wavefronts allow")
+    ax.bar_label(drawn, [f"{reached:.0f}" for reached in recorded], padding=5, fontsize=13)
+    for y, limit in most.items():
+        ax.text(limit + 8, y, f"{limit:.0f}", va="center", fontsize=13)
+    ax.set_yticks(at, list(found), fontsize=13)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlim(0, 1.12 * max(recorded))
     dates = [data.load("tensor").date, data.readings("mma").date, data.readings("warpgroups").date]
-    return Table(("", "wavefronts per mma", "they allow, TFLOP/s", "recorded, TFLOP/s"), rows,
-                 f"N = {SIZE:,}; recorded on NVIDIA H200, {min(dates)} to {max(dates)}")
+    ax.set_xlabel(f"TFLOP/s; recorded on NVIDIA H200, {min(dates)} to {max(dates)}\ncuBLAS and kernels at N = {SIZE:,}", fontsize=12)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
+    return ax
+
+
+def scoreboard() -> Picture:
+    """Show the recorded speeds as bars, and around those of kernels what their wavefronts allow."""
+    said = [f"{name} {reached:.0f}" + (f", where its wavefronts allow {most:.0f}" if most else "")
+            for name, (reached, most) in scores().items()]
+    return render(draw_scores(), f"TFLOP/s: {'; '.join(said)}.")
 
 
 def in_float64() -> Table:
