@@ -257,8 +257,8 @@ def test_more_and_fewer_wavefronts_and_what_else_changed():
     percent = [100 * (getattr(more, name) / getattr(before, name) - 1) for name in ("wavefronts", "ms")]
     says(f"With {percent[0]:.0f} % more wavefronts the kernel takes {percent[1]:.0f} % longer.")
     assert 1 - four.wavefronts / two.wavefronts == pytest.approx(0.25, abs=0.02), "a quarter"
-    says(f"With a quarter fewer wavefronts the kernel takes {100 * (1 - four.ms / two.ms):.0f} % less time, although the instructions rise by "
-         f"{100 * (four.instructions / two.instructions - 1):.0f} %")
+    says(f"With a quarter fewer wavefronts the kernel takes {100 * (1 - four.ms / two.ms):.0f} % less time, "
+         f"although the instructions rise by {100 * (four.instructions / two.instructions - 1):.0f} %")
     loads = [counts.step(factor).shares()["loads from shared memory"] for factor in (2, 4)]
     assert 1 - loads[1] / loads[0] == pytest.approx(0.25, abs=0.01)
     says("But a quarter of the load instructions went as well.")

@@ -15,7 +15,8 @@ N_TIMED = 4096
 MANY, MOST = 2, 6                                 # idle additions per multiply-add
 DARK = "#666b70"
 WIDE, BETWEEN = 8.0, 4.6                          # of a column of bars, and the room for the number beside its longest bar
-INSTRUCTIONS, WAVEFRONTS, TIME = "machine instructions per\nmultiply-add of a thread", "wavefronts per\nmultiply-add of a thread", f"time for N = {N_TIMED}"
+INSTRUCTIONS, WAVEFRONTS = "machine instructions per\nmultiply-add of a thread", "wavefronts per\nmultiply-add of a thread"
+TIME = f"time for N = {N_TIMED}"
 SPEED = f"{TIME}, and speed\nin percent of cuBLAS"
 COLOURS = {INSTRUCTIONS: DARK, WAVEFRONTS: style.SKY, TIME: style.PURPLE, SPEED: style.PURPLE}
 Cell = tuple[float, str]                          # the length of a bar, and what is written beside it
