@@ -3,12 +3,12 @@
 import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
 const KINDS = ["multiply", "load", "loop", "tile"], WORK = 16, EPS = 1e-6;          // multiply-adds of a thread per tile: one row of the pile
-const NAMES = { multiply: "multiply-adds", load: "shared-memory loads", loop: "the loop over k itself", tile: "once per tile" };
+const NAMES = { multiply: "multiply-adds", load: "shared-memory loads", loop: "the inner loop itself", tile: "once per tile" };
 const DOES = { multiply: "multiplies and adds", load: "loads from shared memory" };
 const LOOPS = { address: "moves an address on", counter: "counts the iterations", test: "tests whether the loop goes on", jump: "jumps back for the next iteration" };
 const MONO = 'ui-monospace, "DejaVu Sans Mono", monospace';
 
-/** The rows of machine code: what comes once per tile stands in one row, and the loop over k has a row for each instruction. */
+/** The rows of machine code: what comes once per tile stands in one row, and the inner loop has a row for each instruction. */
 export function rowsOf(code) {
   const rows = [], rowOf = [];
   code.forEach(({ kind }, n) => {
@@ -34,7 +34,7 @@ export function sceneOf(values, states, last = null, at = 0) {
   const rows = Math.max(...Object.values(states).map(s => Math.ceil(s.order.length / WORK)));
   const main = state.code.find(i => i.kind === "multiply").line;
   const sortedAt = many + 1, steps = asks ? many + 3 : sortedAt, begin = last !== null && at >= last.many + 1 - EPS ? sortedAt : 0;
-  const scene = { ...rowsOf(state.code), unroll: values.unroll, state, main, rows, wholes, whole: all.length, asks, many, kinds, counts, times, loop, first, place, sortedAt, steps, begin, answer: many / WORK, marks: state.inner ? iterations : [{ step: first, label: "16 multiply-adds" }] };
+  const scene = { ...rowsOf(state.code), unroll: values.unroll, state, main, rows, wholes, whole: all.length, asks, many, kinds, counts, times, loop, first, place, sortedAt, steps, begin, answer: many / WORK, marks: state.inner ? iterations : [{ step: first, label: "16 multiply-adds of each thread" }] };
   return { ...scene, seconds: step => paceOf(scene, step) };
 }
 
@@ -136,7 +136,7 @@ function drawRing(pen, view, x, y, radius, wide, alpha) {
 
 function drawSource(pen, view, where) {
   const { scene, now, hover } = view, { source, line } = where, current = hover?.line ?? now.line ?? (view.at < EPS ? scene.main : null);
-  write(pen, view, "The loop along K, CUDA C", source.x, source.y - 0.6 * view.text, { weight: 600 });
+  write(pen, view, "The tile loop, CUDA C", source.x, source.y - 0.6 * view.text, { weight: 600 });
   scene.state.source.forEach(({ number, text, more }, i) => {
     const y = source.y + i * line, here = number === current;
     if (here) fill(pen, { x: source.x, y, w: source.w, h: line }, view.inks[hover ? "tile" : view.at < EPS ? "multiply" : now.kind], 0.22);
@@ -145,7 +145,7 @@ function drawSource(pen, view, where) {
   });
 }
 
-/** The machine code as far as it has been executed once; the row of this moment is marked. */
+/** The machine code, pale where it has not been executed yet; the row of this moment is marked. */
 function drawCode(pen, view, where) {
   const { scene, now, hover, seen } = view, { code, line, letter } = where, { state } = scene, j = Math.floor(view.at + EPS);
   const top = lerp(topRow(scene, Math.max(0, j), code.rows), topRow(scene, j + 1, code.rows), ease(clamp(view.at - j)));
@@ -154,15 +154,14 @@ function drawCode(pen, view, where) {
   pen.beginPath();
   pen.rect(code.x, code.y, code.w, code.rows * line);
   pen.clip();
-  if (!seen.done && view.at < EPS) write(pen, view, "appears as it is executed", code.x, code.y + 0.8 * line, { alpha: 0.8 });
   const cut = !hides(view) && j > scene.many && scene.codeRows.length > code.rows ? code.rows - 1 : Infinity;
   if (cut < Infinity) write(pen, view, `… and ${scene.codeRows.length - cut} more rows`, code.x + 4.4 * letter, code.y + (cut + 0.72) * line);
-  if (hides(view)) write(pen, view, "appears when you play", code.x, code.y + 0.8 * line, { alpha: 0.8 });
-  else scene.codeRows.forEach(({ folded, members }, row) => {
+  scene.codeRows.forEach(({ folded, members }, row) => {
     if (row >= cut) return;
     const y = code.y + (row - top) * line, here = members.includes(now.index), many = members.filter(n => seen.times[n]).length;
-    if (!many && !here || y < code.y - 0.5 || y + line > code.y + code.rows * line + 0.5) return;
+    if (y < code.y - 0.5 || y + line > code.y + code.rows * line + 0.5) return;
     const { text, line: from, kind, purpose } = state.code[members[0]], pointed = hover && (folded ? hover.kind === kind : hover.line === from);
+    if (hides(view) || !many && !here) return write(pen, view, folded ? "what comes once per tile" : text, code.x + 4.4 * letter, y + 0.72 * line, { mono: !folded, alpha: 0.5 });
     fill(pen, { x: code.x, y: y + 1, w: 0.35 * view.text, h: line - 2 }, view.hues[kind]);
     if (here || pointed) fill(pen, { x: code.x, y, w: code.w, h: line }, view.inks[kind], here ? 0.28 : 0.14);
     if (folded) return write(pen, view, `${plural(many, "instruction")}, once per tile`, code.x + 4.4 * letter, y + 0.72 * line, { colour: view.inks[kind] });
@@ -226,7 +225,7 @@ function drawWanted(pen, view, { pile, text }, alpha) {
     const { x, y, w, h } = cellBox(pile, n), [l, t, r, b] = [x + 1, y + 1, x + w - 1, y + h - 1];
     stroke(pen, [[l, t, r, t], [r, t, r, b], [r, b, l, b], [l, b, l, t]], view.inks.multiply, 1.6, alpha);
   }
-  if (alpha === 1) write(pen, view, "16 multiply-adds are wanted", pile.x, pile.bottom - pile.high - 0.5 * text);
+  if (alpha === 1) write(pen, view, "16 multiply-adds of each thread", pile.x, pile.bottom - pile.high - 0.5 * text);
 }
 
 /** How high the pile is when nothing is unrolled: a dashed frame around its boxes. */
@@ -260,9 +259,9 @@ function drawCount(pen, view, where) {
   if (!seen.done) return;
   write(pen, view, ended ? perMultiplyAdd(many) : seen.done, count.x, count.y, { size: big, weight: 700 });
   const y = count.y + 1.5 * text, all = narrow ? "executed" : "instructions executed";
-  write(pen, view, ended ? (narrow ? "per multiply-add" : "instructions per multiply-add") : all, count.x, y, { weight: 600 });
+  write(pen, view, ended ? (narrow ? "per multiply-add" : "instructions per multiply-add of a thread") : all, count.x, y, { weight: 600 });
   const compared = ended && !hides(view) && scene.unroll > 1 ? `with UNROLL = 1: ${perMultiplyAdd(scene.whole)}` : "";
-  const done = ended ? `${many} for ${WORK}${hides(view) ? ", with UNROLL = 1" : ""}` : `for ${plural(seen.kinds.multiply, "multiply-add")}`;
+  const done = ended ? `${many} for ${WORK}${hides(view) ? ", with UNROLL = 1" : ""}` : `for ${plural(seen.kinds.multiply, "multiply-add")} of each thread`;
   write(pen, view, compared && !narrow ? `${done}; ${compared}` : done, count.x, y + 1.4 * text);
   if (narrow) write(pen, view, compared, count.x, y + 2.8 * text);
 }
@@ -282,20 +281,20 @@ function draw(pen, view) {
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
 export function says(view) {
   const { scene } = view, { unroll, many, loop, times, counts } = scene, { j, index } = nowOf(scene, view.at);
-  if (j < 0 && unroll === 1) return "A warp works through one tile. How many machine instructions does it execute per multiply-add? Predict, then play.";
-  const wrote = `With UNROLL = ${unroll} the compiler writes ${unroll} multiply-adds into each iteration of the loop over k.`;
-  if (j < 0) return `${wrote} How many instructions per multiply-add? Predict, then play.`;
-  if (hides(view)) return `These are the boxes of UNROLL = 1. ${wrote} How many instructions per multiply-add will be left? Predict, then play.`;
+  if (j < 0 && unroll === 1) return "A warp works on one tile. How many machine instructions does it execute per multiply-add of a thread? Predict, then play.";
+  const wrote = `With UNROLL = ${unroll} the compiler writes ${unroll} multiply-adds into each iteration of the inner loop.`;
+  if (j < 0) return `${wrote} How many instructions per multiply-add of a thread? Predict, then play.`;
+  if (hides(view)) return `These are the boxes of UNROLL = 1. ${wrote} How many instructions per multiply-add of a thread will be left? Predict, then play.`;
   if (index < 0 && scene.asks && view.at < scene.steps - EPS) return `Pale is what UNROLL = ${unroll} does not need: ${plural(scene.whole - many, "instruction")} of ${scene.whole}.`;
   if (index < 0) {
-    const taken = scene.state.inner ? `Each of the ${times} iterations takes ${loop} instructions` : `The ${WORK} multiply-adds take ${loop} instructions, and no loop is left`;
-    return `${taken}. With the ${counts.tile} that come once per tile, the warp has executed ${many} instructions for ${WORK} multiply-adds: ${perMultiplyAdd(many)} per multiply-add.`;
+    const taken = scene.state.inner ? `Each of the ${times} iterations takes ${loop} instructions` : `The ${WORK} multiply-adds of each thread take ${loop} instructions, and no inner loop is left`;
+    return `${taken}. With the ${counts.tile} that come once per tile, the warp has executed ${many} instructions for ${WORK} multiply-adds of each thread: ${perMultiplyAdd(many)} per multiply-add of a thread.`;
   }
   const { text, line, kind, purpose } = scene.state.code[index];
-  if (kind === "tile") return `Once per tile, line ${line}: instruction ${j + 1}, ${j < scene.first ? "before" : "after"} the ${scene.state.inner ? "loop over k" : "multiply-adds"}.`;
+  if (kind === "tile") return `Once per tile, line ${line}: instruction ${j + 1}, ${j < scene.first ? "before" : "after"} the ${scene.state.inner ? "inner loop" : "multiply-adds"}.`;
   const turn = iterationOf(scene, j);
   const does = kind === "loop" ? LOOPS[purpose] || "keeps the loop going" : DOES[purpose];
-  const where = scene.state.inner ? `Iteration ${turn} of ${times}` : "No loop is left";
+  const where = scene.state.inner ? `Iteration ${turn} of ${times}` : "No inner loop is left";
   return `${where}${line ? `, line ${line}` : ""}: ${text} ${does}.`;
 }
 
@@ -306,7 +305,7 @@ function when(view) {
 
 function describes(view) {
   const asked = hides(view), found = executed(view.scene, view.at), { done, kinds } = asked ? { done: view.scene.whole, kinds: view.scene.wholes } : found, told = KINDS.filter(kind => kinds[kind]).map(kind => `${NAMES[kind]} ${kinds[kind]}`).join(", ");
-  return `The loop along K in CUDA C, its machine code, and a box for each executed instruction. ${says(view)} So far ${plural(done, "instruction")}${told && `: ${told}`}.`;
+  return `The tile loop in CUDA C, its machine code, and a box for each executed instruction. ${says(view)} So far ${plural(done, "instruction")}${told && `: ${told}`}.`;
 }
 
 function hit(view, x, y) {
@@ -330,9 +329,9 @@ function hit(view, x, y) {
 // ---- the explorable ------------------------------------------------------------------------------------------------------------------
 export const picture = {
   title: "One warp executes the machine code of one tile",
-  ask: { label: "Your prediction", unit: "per multiply-add" },
+  ask: { label: "Your prediction", unit: "per multiply-add of a thread" },
   jump: "Next iteration",
-  order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
+  order: ["says", "player", "controls", "picture"],           // what to do, Play and UNROLL are on the first screen of a lesson
   height: (width, text) => (modeOf({ width }) === "wide" ? clamp(0.36 * width, 26 * text, 450) : Math.round(NEEDS[modeOf({ width })][1] * text)),
   controls: () => [{ kind: "choice", key: "unroll", label: "UNROLL", options: [1, 2, 4, 8, 16].map(u => [u, `${u}`]) }],
   scene: sceneOf, draw, says, when, describes, hit,

@@ -73,7 +73,7 @@ def two_decimals(value: float) -> str:
 def describe_steps(steps: Mapping[Any, WholeStep]) -> str:
     """Return the numbers of `step_bars` in words."""
     kinds = {label: ", ".join(f"{name} {two_decimals(n)}" for name, n in step.shares().items() if n) for label, step in steps.items()}
-    return "Instructions per multiply-add. " + " ".join(
+    return "Instructions per multiply-add of a thread. " + " ".join(
         f"{label}: {two_decimals(step.per_multiply_add)} ({kinds[label]})." for label, step in steps.items())
 
 
@@ -104,6 +104,6 @@ def step_bars(steps: Mapping[Any, WholeStep], ax: Axes | None = None) -> Axes:
     ax.invert_yaxis()
     ax.margins(x=0.08)
     ax.tick_params(axis="y", length=0)
-    ax.set(xlabel="machine instructions per multiply-add")
+    ax.set(xlabel="machine instructions per multiply-add of a thread")
     ax.legend(loc="lower center", bbox_to_anchor=(0.42, 1.0), ncols=4, columnspacing=1.1, handlelength=1.0, fontsize=11.5)
     return ax

@@ -59,15 +59,15 @@ class WholeStep:
     def shares(self) -> dict[str, float]:
         """Return what the instructions are there for, each for one multiply-add: a mapping of four names to numbers.
 
-        "multiply-adds", "loads from shared memory", "the loop over k itself" (its counter, addresses, test and jump: 0 where
+        "multiply-adds", "loads from shared memory", "the inner loop itself" (its counter, addresses, test and jump: 0 where
         the loop is gone), and "once per tile" (global loads, stores, barriers, the loop along K).
 
         >>> {name: float(n) for name, n in whole_step("sgemm_unrolled", UNROLL=1).shares().items()}
-        {'multiply-adds': 1.0, 'loads from shared memory': 2.0, 'the loop over k itself': 5.0, 'once per tile': 1.9375}
+        {'multiply-adds': 1.0, 'loads from shared memory': 2.0, 'the inner loop itself': 5.0, 'once per tile': 1.9375}
         """
         total, work = self.counts, (self.fma, "LDS")
         around = self.inner.counts["instructions"] - sum(self.inner.counts[name] for name in work) if self.rolled else 0
-        found = {"multiply-adds": total[self.fma], "loads from shared memory": total["LDS"], "the loop over k itself": self.turns * around}
+        found = {"multiply-adds": total[self.fma], "loads from shared memory": total["LDS"], "the inner loop itself": self.turns * around}
         found["once per tile"] = total["instructions"] - sum(found.values())
         return {name: count / self.multiply_adds for name, count in found.items()}
 

@@ -111,7 +111,7 @@ SAYS = """(m, {states, unroll}) => { const scene = m.sceneOf({ unroll }, states)
 @EACH
 def test_the_words_ask_first_and_answer_last(page, factor):
     said, now = evaluate(page, SAYS, {"states": states(), "unroll": factor}), state(factor)
-    asked = "does it execute per multiply-add?" if factor == 1 else "How many instructions per multiply-add?"
+    asked = "does it execute per multiply-add of a thread?" if factor == 1 else "How many instructions per multiply-add of a thread?"
     assert asked in said[0]
     assert said[0].endswith("Predict, then play.")
     total, loop = len(now["order"]), sum(now["code"][n]["kind"] != "tile" for n in now["order"]) * factor // TILE
@@ -122,8 +122,8 @@ def test_the_words_ask_first_and_answer_last(page, factor):
         assert f"line {now['code'][n]['line']}:" in said[j]
         assert said[j].startswith("Once per tile") == once
     assert f"{loop} instructions" in said[-1]
-    assert f"executed {total} instructions for 16 multiply-adds: {round(total / TILE + 1e-9, 2):g} per multiply-add." in said[-1]
-    assert (said[-1].startswith("The 16 multiply-adds take")) == (factor == TILE)
+    assert f"executed {total} instructions for 16 multiply-adds of each thread: {round(total / TILE + 1e-9, 2):g} per" in said[-1]
+    assert (said[-1].startswith("The 16 multiply-adds of each thread take")) == (factor == TILE)
 
 
 COMPARED = """(m, {states, unroll}) => { const rolled = m.sceneOf({ unroll: 1 }, states);
@@ -142,9 +142,9 @@ def test_after_sorting_another_unroll_asks_before_it_shows(page, factor):
     assert found["back"] == [False, whole + 1, whole + 1]
     assert found["early"] == [False, 0]
     question, pale, answer = found["said"]
-    assert question.endswith("How many instructions per multiply-add will be left? Predict, then play.")
+    assert question.endswith("How many instructions per multiply-add of a thread will be left? Predict, then play.")
     assert f"{whole - many} instructions of {whole}" in pale
-    assert f"executed {many} instructions for 16 multiply-adds" in answer
+    assert f"executed {many} instructions for 16 multiply-adds of each thread" in answer
     assert sorted(found["ends"]) == list(range(whole)), "each box of UNROLL = 1 is kept or lies pale on top"
     kinds = [kind for kind in KINDS for _ in range(rolled[kind])]
     assert Counter(kind for kind, end in zip(kinds, found["ends"], strict=True) if end < many) == now

@@ -26,5 +26,5 @@ def test_the_bars_end_where_the_counts_say(steps):
 
 def test_the_words_say_the_numbers_and_leave_out_what_is_gone(steps):
     said = describe_steps(steps)
-    assert "UNROLL = 1: 9.94 (multiply-adds 1, loads from shared memory 2, the loop over k itself 5, once per tile 1.94)." in said
-    assert said.count("the loop over k itself") == 2, "at 16 it is gone"
+    assert "UNROLL = 1: 9.94 (multiply-adds 1, loads from shared memory 2, the inner loop itself 5, once per tile 1.94)." in said
+    assert said.count("the inner loop itself") == 2, "at 16 it is gone"

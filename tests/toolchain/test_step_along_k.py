@@ -6,7 +6,7 @@ from course_lib.kernels import get
 from course_lib.toolchain import Loop, SassInstruction, compile_cuda, count, inner_loop, loops, purposes, sass, whole_step
 from course_lib.toolchain.step_along_k import WholeStep
 
-NAMES = ("multiply-adds", "loads from shared memory", "the loop over k itself", "once per tile")
+NAMES = ("multiply-adds", "loads from shared memory", "the inner loop itself", "once per tile")
 
 
 def body(*texts):
@@ -53,7 +53,7 @@ def test_the_overhead_is_shared_by_the_steps_that_are_written_out(TILE):
         assert step.multiply_adds in (TILE, 2 * TILE)
         assert step.rolled == (written < TILE)
         assert step.turns == TILE // written
-        assert shares["the loop over k itself"] == (5 / written if written < TILE else 0)
+        assert shares["the inner loop itself"] == (5 / written if written < TILE else 0)
         assert sum(shares.values()) == step.per_multiply_add
         assert 1.25 <= shares["loads from shared memory"] <= 2
 
