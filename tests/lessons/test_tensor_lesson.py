@@ -205,7 +205,8 @@ def test_the_limit_is_computed_from_the_wavefronts():
 def test_the_scoreboard():
     found = {name: tuple(number and round(number) for number in both) for name, both in times.scores().items()}
     assert found == {"your warp_mma, TF32": (11, None), "rounds to TF32 (sgemm_mma)": (89, 268),
-                     "rounds to bfloat16 (sgemm_bf16)": (140, 535), "bfloat16 in memory (sbgemm_mma)": (195, 535), "cuBLAS, bfloat16": (737, None)}
+                     "rounds to bfloat16 (sgemm_bf16)": (140, 535), "bfloat16 in memory (sbgemm_mma)": (195, 535),
+                     "cuBLAS, bfloat16": (737, None)}
     ax = times.draw_scores()
     assert [text.get_text() for text in ax.texts] == ["11", "89", "140", "195", "737", "268", "535", "535"]
     outlines = [bar.get_width() for bar in ax.patches if bar.get_facecolor()[3] == 0]
