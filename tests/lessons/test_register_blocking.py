@@ -311,6 +311,9 @@ def test_the_prose_says_what_was_recorded():
     assert f"BK = 8 instead of 16, with which it takes {1e3 * flat['median_s']:.1f} ms" in PROSE
     column, square = (1e3 * experiments.recorded(*case)["median_s"] for case in (
         ("sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}), ("sgemm_2d_tile", tile_of(2) | {"BK": 8})))
+    mine, = data.readings("short").find(kernel="column")
+    assert f"Your `column` takes {1e3 * mine['median_s']:.1f} ms, recorded a day later" in PROSE
+    assert (mine["N"], mine["wrong"], data.readings("short").device) == (4096, 0, "NVIDIA H200")
     assert f"`sgemm_1d_tile`, takes {column:.1f} ms with BK = 8." in PROSE
     assert f"2 × 2 outputs read fewer words and yet take longer, {square:.1f} ms" in PROSE
 

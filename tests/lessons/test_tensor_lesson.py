@@ -183,13 +183,14 @@ def test_the_pictures_paddings():
 
 # ---- limits and recordings -----------------------------------------------------------------------------------------------------------
 def test_the_numbers_of_the_opening_are_recorded():
-    library, short = times.speed("cuBLAS"), times.library()
+    library = next(r.gflops / 1e3 for r in data.load("ladder").records if (r.kernel, r.N) == ("cuBLAS", 8192))
+    row, = data.readings("warpgroups").find(kernel="sbgemm_tma", N=8192)
+    short = 2e-12 * 8192**3 / row["library"]
     assert f"float32 at {library:.0f} TFLOP/s" in CELLS["title"]
     assert f"multiply-adds at {short:.0f} TFLOP/s, more than twelve times as fast" in CELLS["title"]
     assert 12 < short / library < 13
     assert all(row["correct"] for row in data.readings("mma").rows)
-    assert {data.load(name).device for name in ("tensor", "ladder")} == {"NVIDIA H200"}
-    assert {data.readings(name).device for name in ("mma", "warpgroups")} == {"NVIDIA H200"}
+    assert {data.load("ladder").device, *(data.readings(name).device for name in ("mma", "warpgroups", "short"))} == {"NVIDIA H200"}
 
 
 def test_the_limit_is_computed_from_the_wavefronts():
@@ -203,26 +204,47 @@ def test_the_limit_is_computed_from_the_wavefronts():
 
 def test_the_scoreboard():
     found = {name: tuple(number and round(number) for number in both) for name, both in times.scores().items()}
-    assert found == {"cuBLAS, float32": (51, None), "rounds to TF32 (sgemm_mma)": (100, 268), "rounds to bfloat16 (sgemm_bf16)": (149, 535),
-                     "nothing but mma, bfloat16": (635, None), "cuBLAS, bfloat16": (639, None)}
+    assert found == {"your warp_mma, TF32": (11, None), "rounds to TF32 (sgemm_mma)": (89, 268),
+                     "rounds to bfloat16 (sgemm_bf16)": (140, 535), "bfloat16 in memory (sbgemm_mma)": (195, 535),
+                     "cuBLAS, bfloat16": (737, None)}
     ax = times.draw_scores()
-    assert [text.get_text() for text in ax.texts] == ["51", "100", "149", "635", "639", "268", "535"]
+    assert [text.get_text() for text in ax.texts] == ["11", "89", "140", "195", "737", "268", "535", "535"]
     outlines = [bar.get_width() for bar in ax.patches if bar.get_facecolor()[3] == 0]
-    assert [round(width) for width in outlines] == [268, 535]
-    assert "rounds to bfloat16 (sgemm_bf16) 149, where its wavefronts allow 535" in tensor_cores.scoreboard().alt
-    told = CELLS["scores-told"]
-    assert f"149 are {times.speed('sgemm_bf16') / times.allowed(2):.0%} of 535".replace("%", " %") in told
-    loops = data.readings("mma").find(kind="bf16")
-    assert len(loops) == 4, "the best of four"
-    other, = data.readings("warpgroups").find(kernel="sbgemm_tma", N=times.SIZE)
-    assert min(times.library(), 2e-12 * times.SIZE**3 / float(other["ours"])) > times.alone("bf16"), "no limit of the tensor cores"
-    assert [get("sgemm_bf16").check()[name] == get("sbgemm_mma").check()[name] for name in ("WM", "WN", "BM", "BN")] == [True] * 4
+    assert [round(width) for width in outlines] == [268, 535, 535]
+    assert ax.get_xlabel() == "TFLOP/s, N = 4,096; recorded on NVIDIA H200, 2026-11-28\nat clocks of 1,672 to 1,782 MHz"
+    assert "bfloat16 in memory (sbgemm_mma) 195, where its wavefronts allow 535" in tensor_cores.scoreboard().alt
 
 
-def test_kernels_by_mma_stay_below_the_loop_and_below_the_limit():
-    for name, kind, numbers in (("sgemm_mma", "tf32", "TF32"), ("sgemm_bf16", "bf16", "bfloat16")):
-        found = counts.of_an_mma(name)
-        assert times.speed(name) < min(times.alone(kind), times.allowed(found["loaded"] + found["stored"], numbers))
+def test_the_bars_are_of_one_recording_and_of_the_tiles_that_are_counted():
+    for kernel, numbers in times.BARS.values():
+        row = times.recorded(kernel)
+        assert (row["N"], row["wrong"]) == (4096, 0)
+        if numbers:
+            assert row["parameters"] == {name: get(kernel).check()[name] for name in row["parameters"]}
+            assert row["parameters"].items() >= times.TILE.items()
+            assert row["tflops"] < times.alone({"TF32": "tf32", "bfloat16": "bf16"}[numbers])
+    assert "__shared__" not in MINE, "no wavefronts"
+    assert "m16n8k8.row.col.f32.tf32" in MINE
+    assert "m16n8k8.row.col.f32.tf32" in get("sgemm_mma").source, "the same instruction"
+
+
+def test_what_the_bars_tell_is_recorded():
+    told, row = CELLS["scores-told"], times.recorded("sbgemm_mma")
+    reached, clock = row["tflops"], row["mhz"]
+    now = times.allowed(2) * clock / device("H200").clock_mhz
+    assert f"No: {reached:.0f} are {100 * reached / times.allowed(2):.0f} % of {times.allowed(2):.0f}." in told
+    assert f"the clock was at {clock:,} MHz instead of 1,980. At this clock its wavefronts allow {now:.0f}, and" in told
+    assert f"{reached:.0f} are {100 * reached / now:.0f} % of that." in told
+    assert f"they allow {now:.0f}, and {reached:.0f} are {100 * reached / now:.0f} % of that." in LECTURE
+    assert f"a loop of nothing but `mma` reached {times.alone('bf16'):.0f}." in told
+    mine, tf32, bf16 = (times.recorded(name)["tflops"] for name in ("warp_mma", "sgemm_mma", "sgemm_bf16"))
+    assert f"Your `warp_mma` reaches {mine:.0f}, and `sgemm_mma` is eight times as fast" in told
+    assert (round(tf32 / mine), round(reached / bf16, 1)) == (8, 1.4)
+    assert len(data.readings("mma").find(kind="bf16")) == 4, "the best of four"
+    library, other = times.recorded("cuBLAS")["tflops"], data.readings("short").find(kernel="sbgemm_tma")[0]["tflops"]
+    assert f"cuBLAS is above it with {library:.0f}, and so is the kernel of lesson 18" in told
+    assert f"cuBLAS is above it with {library:.0f}, and" in LECTURE
+    assert min(library, other) > times.alone("bf16"), "no limit of the tensor cores"
 
 
 def test_doubles():
