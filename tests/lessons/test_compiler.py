@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from course_lib import simt
+from course_lib.data import readings
 from course_lib.errors import CourseError
 from course_lib.explorables.triton import STAGES, events, on_their_way
 from course_lib.kernels import get
@@ -385,3 +386,14 @@ def test_the_lecture_says_what_the_lesson_says():
     for words in ("*Next refill* (event 9), where step 2 is copied into the buffer of step 0", f"| {compiler.multiplying()}. Line 19",
                   "128 wavefronts, then 32", "512 against 192"):
         assert words in notes
+
+
+def test_the_recorded_times():
+    rows = readings("short").rows
+    speed = {row["kernel"]: row["tflops"] for row in rows if row["parameters"].get("BM", 64) == 64}
+    ours, triton = speed["sgemm_bf16"], speed["Triton sm_80_3_floats"]
+    says(f"ours has {ours} TFLOP/s, and Triton's {triton}, with one stage {speed['Triton sm_80_1_floats']}",
+         f"from {speed['Triton sm_80_1']} to {speed['Triton sm_80_4']} TFLOP/s", f"faster by {ours / triton - 1:.0%}".replace("%", " %"))
+    mhz = [row["mhz"] for row in rows if row["parameters"].get("BM") == 64 and row["kernel"] != "column"]
+    assert (min(mhz), max(mhz)) == (1487, 1715)
+    assert not any(row["wrong"] for row in rows)
