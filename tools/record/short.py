@@ -1,4 +1,6 @@
-"""Record products of short numbers, Triton's and ours, that take turns.
+"""Record products of short numbers, Triton's and ours.
+
+They take turns.
 
 \\b
 - bf16: A and B are stored as bfloat16; cuBLAS, sbgemm_mma, sbgemm_stages, sbgemm_tma
