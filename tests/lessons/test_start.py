@@ -150,12 +150,12 @@ def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_ap
 
 def test_the_counts_beside_the_profiler_are_those_of_the_documentation():
     page = (LESSON.parents[1] / "docs" / "simulator-hardware.md").read_text(encoding="utf-8")
-    assert "| 1232 counters | Nsight Compute's readings | 1207 |" in page
+    assert "| 1331 counters | Nsight Compute's readings | 1306 |" in page
     assert len(COUNTS) == 11
-    assert "We ran 112 small kernels on an H200" in PROSE
+    assert "We ran 121 small kernels on an H200" in PROSE
     assert "In eleven of them some counts differ." in PROSE
     assert {"prints", "early_return"} < set(COUNTS)
-    assert "Of 112 kernels that we compared with the profiler of an H200, eleven have counts that differ" in QUESTIONS
+    assert "Of 121 kernels that we compared with the profiler of an H200, eleven have counts that differ" in QUESTIONS
 
 
 def test_a_picture_shows_each_thread_and_where_it_points():
