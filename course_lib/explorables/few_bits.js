@@ -63,7 +63,7 @@ function drawHeads(pen, view, where) {
     const from = place(first, where), to = place(last, where) + cell - 1;
     pen.fillStyle = view.ink;
     pen.fillRect(from, y, to - from, 1.5);
-    write(pen, view, word, first ? (from + to) / 2 : to, y - 0.4 * text, { align: first ? "center" : "right", size: 0.88 });
+    write(pen, view, word, first ? (from + to) / 2 : to, y - 0.4 * text, { align: first ? "center" : "right", size: 0.97 });
   }
 }
 /** One number: sign, exponent and fraction in columns; where float32 has more bits, a thin line. */

@@ -261,7 +261,7 @@ function drawCount(pen, view, where) {
   const y = count.y + 1.5 * text, all = narrow ? "executed" : "instructions executed";
   write(pen, view, ended ? (narrow ? "per multiply-add" : "instructions per multiply-add of a thread") : all, count.x, y, { weight: 600 });
   const compared = ended && !hides(view) && scene.unroll > 1 ? `with UNROLL = 1: ${perMultiplyAdd(scene.whole)}` : "";
-  const done = ended ? `${many} for ${WORK}${hides(view) ? ", with UNROLL = 1" : ""}` : `for ${plural(seen.kinds.multiply, "multiply-add")} of each thread`;
+  const done = ended ? `${many} for ${WORK}${hides(view) ? ", with UNROLL = 1" : ""}` : `for ${plural(seen.kinds.multiply, "multiply-add")}${narrow ? "" : " of each thread"}`;
   write(pen, view, compared && !narrow ? `${done}; ${compared}` : done, count.x, y + 1.4 * text);
   if (narrow) write(pen, view, compared, count.x, y + 2.8 * text);
 }
