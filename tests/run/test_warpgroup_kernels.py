@@ -43,7 +43,7 @@ def test_products_copies_and_bytes_are_those_of_whole_tiles(name):
     boxes = 1 if name in CLUSTERS else 2         # of B, 64 columns each: half of them, for both blocks of a cluster
     assert c["smsp__sass_inst_executed_op_tma_ld.sum"] == tiles * steps * (1 + boxes)
     whole = tiles * steps * parts * 2 * 64 * (128 + 128)
-    more = 1.15 if name in CLUSTERS else 1.06      # rows that begin inside a sector, or in a multicast inside a line of 128 bytes
+    more = 1.15 if name in CLUSTERS else 1.06      # rows that begin inside a sector; of a multicast, inside a line
     assert whole <= c["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] < more * whole
     shifts = tiles * 2 * 4 * (2 + 128 // 4) if parts == 3 else 0        # a warp of a consumer fetches those of two rows and 32 columns
     assert result.count("requests", "load") == shifts, "C is not read"

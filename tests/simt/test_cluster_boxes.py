@@ -100,7 +100,7 @@ def test_what_lies_outside_of_the_tensor_is_zero_in_all_blocks():
 def test_a_box_for_four_blocks_is_read_once():
     counters = small()[2].counters
     assert counters[BULK_COPIES.format("ld")] == 8
-    assert counters[BULK_BYTES["ld"]] == 32 * 4 * 8 * 8 * (5 + 6) // 2       # where one sector of a line is left over, a multicast counts two
+    assert counters[BULK_BYTES["ld"]] == 32 * 4 * 8 * 8 * (5 + 6) // 2       # one sector of a line counts as two
     assert counters[BULK_ONCE["ld"]] == 8 * 8 * 5          # rows of 128 bytes that begin in the middle of a sector
 
 
