@@ -202,7 +202,7 @@ def test_padding_by_four_is_behind_in_both_recordings_and_one_and_two_are_not_to
         assert 0.007 < four["median_s"] / one["median_s"] - 1 <= four["median_s"] / two["median_s"] - 1 < 0.0131, "about 1 %"
     (_, two), (_, one) = rows[1:]
     assert two["low_s"] < one["median_s"] < two["high_s"]
-    assert "PAD = 4 was about 1 % behind in both of our recordings; 1 and 2 are not told apart" in PROSE
+    assert "PAD = 4 was about 1 % behind in both of our recordings; between 1 and 2 they do not decide" in PROSE
 
 
 def test_no_bar_is_shorter_than_its_wavefronts_take_and_the_bars_flatten_where_that_is_less_than_a_copy():
