@@ -48,11 +48,11 @@ sgemm_bf16(int M, int N, int K, float alpha, const float* A, int lda,
 
     const auto fetch = [&](int k0) {           // global memory to registers
         for (int n = 0; n < VA; ++n) {
-            const int v = th + n * THREADS, i = v / (BK / 4), k = v % (BK / 4) * 4, row = block_row + i;
+            const unsigned v = th + n * THREADS, i = v / (BK / 4), k = v % (BK / 4) * 4, row = block_row + i;
             next_a[n] = load4(&A[row * lda + k0 + k], row < M ? K - k0 - k : 0, a16);
         }
         for (int n = 0; n < VB; ++n) {
-            const int v = th + n * THREADS, k = v / (BN / 4), col = block_col + v % (BN / 4) * 4;
+            const unsigned v = th + n * THREADS, k = v / (BN / 4), col = block_col + v % (BN / 4) * 4;
             next_b[n] = load4(&B[(k0 + k) * ldb + col], k0 + k < K ? N - col : 0, b16);
         }
     };
@@ -63,11 +63,11 @@ sgemm_bf16(int M, int N, int K, float alpha, const float* A, int lda,
     fetch(0);
     for (int k0 = 0; k0 < K; k0 += BK) {
         for (int n = 0; n < VA; ++n) {
-            const int v = th + n * THREADS;
+            const unsigned v = th + n * THREADS;
             store(&As[place<BK>(v / (BK / 4), v % (BK / 4) * 4)], next_a[n]);
         }
         for (int n = 0; n < VB; ++n) {
-            const int v = th + n * THREADS;
+            const unsigned v = th + n * THREADS;
             store(&Bs[place<BN>(v / (BN / 4), v % (BN / 4) * 4)], next_b[n]);
         }
         __syncthreads();                       // nobody reads before both tiles are complete

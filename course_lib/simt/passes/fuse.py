@@ -48,7 +48,7 @@ def result_zeros(ins: Instruction, known: Mapping[str, int]) -> int:
              for o in ins.inputs if isinstance(o, (Imm, Reg))]
     if name in ("mov", "cvt"):
         return min(given, default=0)
-    if name in ("add", "sub", "or", "xor", "selp", "min", "max"):
+    if name in ("add", "or", "xor", "selp", "min", "max"):
         return min(given[:2])
     if name == "and":
         return max(given)
