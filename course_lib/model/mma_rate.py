@@ -1,16 +1,16 @@
 """What matrix instructions that a warp issues (`mma.sync`) give at most, measured with operands in registers only.
 
-Source: loops of eight independent instructions of each kind, without memory, on all multiprocessors of one H200 (driver 580.159.04,
-CUDA 13.0), November 2026, and again in `data/mma.json`, which came to 0.1 to 2.1 % less. A bound takes the higher one; m16n8k8 was in the
-second series alone (65.6), and takes what the deeper tile gives. The tensor cores' peak is higher for bfloat16 and TF32: `mma.sync` reaches
-60 % of it, and only `wgmma` the rest.
+Source: `data/mma.json`: loops of eight independent instructions of each kind, without memory, on all multiprocessors of one H200 (driver
+580.159.04, CUDA 13.0), 28 November 2026; the best of four numbers of warps, rounded up. Loops of 7 to 270 ms, while the clock ran at 1.80 GHz
+for bfloat16 and TF32 and at 1.98 GHz for float64. The tensor cores' peak is higher for bfloat16 and TF32 (989 and 495): `mma.sync` reaches
+65 % of it, and only `wgmma` the rest.
 """
 
 from course_lib.model.inputs import InputError
 
 MEASURED_ON = "H200"
 MMA_SYNC = {               # numbers, and for float64 the shape -> 10^12 operations a second, two for each multiply-add
-    "bf16": 639.0, "tf32": 320.0, "f64 m8n8k4": 33.3, "f64 m16n8k4": 65.1, "f64 m16n8k8": 66.5, "f64 m16n8k16": 66.5,
+    "bf16": 641.4, "tf32": 321.5, "f64 m8n8k4": 33.4, "f64 m16n8k4": 65.8, "f64 m16n8k8": 66.3, "f64 m16n8k16": 66.9,
 }
 
 
