@@ -211,7 +211,7 @@ def test_the_scoreboard():
     assert [text.get_text() for text in ax.texts] == ["11", "89", "141", "196", "735", "268", "535", "535"]
     outlines = [bar.get_width() for bar in ax.patches if bar.get_facecolor()[3] == 0]
     assert [round(width) for width in outlines] == [268, 535, 535]
-    assert ax.get_xlabel() == "TFLOP/s, N = 4,096; recorded on NVIDIA H200, 2026-11-28\nat clocks of 1,672 to 1,782 MHz"
+    assert ax.get_xlabel() == "TFLOP/s, N = 4,096; recorded on NVIDIA H200, 2026-11-28\nat clocks of 1,671 to 1,800 MHz"
     assert "bfloat16 in memory (sbgemm_mma) 196, where its wavefronts allow 535" in tensor_cores.scoreboard().alt
 
 

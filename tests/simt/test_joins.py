@@ -37,7 +37,7 @@ const unsigned at = (unsigned)__cvta_generic_to_shared(a) + r;
 asm volatile("st.shared.u32 [%0], %1; st.shared.u32 [%0+4], %1;" :: "r"(at), "r"(t) : "memory");
 __syncthreads(); y[t] = a[t];
 """
-SHARED |= {f"two stores, {how}": ALIGNED.replace("HOW.b32", how) for how in ("add.s32", "xor.b32", "or.b32")}
+SHARED |= {f"two stores, {how}": ALIGNED.replace("HOW.b32", how) for how in ("add.s32", "sub.s32", "xor.b32", "or.b32")}
 GLOBAL = {
     "floats": ("float p = x[0], q = x[1]; y[0] = p + q;", {32: 2}),
     "a float2 tells": ("float2 p = *(const float2*)x; y[0] = p.x + p.y * x[2] - x[3];", {64: 2}),
