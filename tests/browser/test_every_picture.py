@@ -105,6 +105,7 @@ def test_the_keys_reach_both_ends_and_every_control_has_a_name_and_says_its_valu
         assert slider.get_attribute("aria-valuetext")
 
 
+@pytest.mark.sampled(slow=11)          # what all pictures share
 @EVERY
 def test_space_plays_after_a_mouse_has_pressed_whatever_switch_or_button(opened):
     shown = opened()
@@ -117,6 +118,7 @@ def test_space_plays_after_a_mouse_has_pressed_whatever_switch_or_button(opened)
         shown.page.keyboard.press("Space")
 
 
+@pytest.mark.sampled(slow=11)          # what all pictures share
 @EVERY
 def test_a_switch_keeps_its_arrow_keys_on_the_keyboard_and_space_plays_there(opened):
     shown = opened()
@@ -131,6 +133,7 @@ def test_a_switch_keeps_its_arrow_keys_on_the_keyboard_and_space_plays_there(ope
         assert shown.page.evaluate("document.activeElement.name") == group, "the focus stays"
 
 
+@pytest.mark.sampled(slow=11)          # what all pictures share
 @EVERY
 def test_ctrl_with_a_key_is_the_notebooks(opened):
     """JupyterLab listens at the page, while the event is on its way down, and passes over an element that keeps its keys."""
@@ -153,6 +156,7 @@ def test_ctrl_with_a_key_is_the_notebooks(opened):
     assert shown.page.evaluate("window.heard") == ["KeyB", True], "the picture's own keys are its own"
 
 
+@pytest.mark.sampled(slow=11)          # what all pictures share
 @EVERY
 def test_who_wants_no_motion_sees_whole_steps(opened):
     shown = opened(reduced_motion="reduce")
