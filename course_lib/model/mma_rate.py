@@ -1,9 +1,9 @@
 """What matrix instructions that a warp issues (`mma.sync`) give at most, measured with operands in registers only.
 
 Source: `data/mma.json`: loops of eight independent instructions of each kind, without memory, on all multiprocessors of one H200 (driver
-580.159.04, CUDA 13.0), 28 November 2026; the best of four numbers of warps, rounded up. Loops of 7 to 270 ms, while the clock ran at 1.80 GHz
-for bfloat16 and TF32 and at 1.98 GHz for float64. The tensor cores' peak is higher for bfloat16 and TF32 (989 and 495): `mma.sync` reaches
-65 % of it, and only `wgmma` the rest.
+580.159.04, CUDA 13.0), 28 November 2026; the best of four numbers of warps, rounded up. Loops of 7 to 270 ms, while the clock ran at 1.80
+GHz for bfloat16 and TF32 and at 1.98 GHz for float64. The tensor cores' peak is higher for bfloat16 and TF32 (989 and 495): `mma.sync`
+reaches 65 % of it, and only `wgmma` the rest.
 """
 
 from course_lib.model.inputs import InputError
