@@ -98,7 +98,7 @@ def test_the_predictions_are_what_is_counted():
     assert (none, one, two) == (65_536, 2_048, 4_096)
     assert counts.transposed(32, 0).count("wavefronts", "store") == 2_048, "one wavefront each"
     assert "2,048 · 32 = 65,536" in PROSE
-    assert "32 times fewer, for 128 bytes of memory per block" in PROSE
+    assert "32 times fewer, for 128 more bytes of shared memory per block" in PROSE
 
 
 def test_steps_of_n_words_visit_banks_as_the_text_says():

@@ -36,7 +36,7 @@ def with_brackets(source: str, brackets: str) -> str:
         raise missing(source)
     changed, found = re.subn(r"(__shared__\s+float\s+\w+)\s*\[[^]]*\]\s*\[[^]]*\]", rf"\1{brackets}", source, count=1)
     if not found:
-        raise CourseError("The kernel declares no array like `__shared__ float tile[TILE][TILE + PAD];`, so there are no brackets to change.")
+        raise CourseError("The kernel declares no `__shared__ float tile[TILE][TILE + PAD];`, so there are no brackets to change.")
     return changed
 
 
