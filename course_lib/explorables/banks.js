@@ -97,8 +97,8 @@ function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400,
 }
 
 /** The first of some texts, from long to short, that fits. */
-function longest(pen, view, texts, room) {
-  pen.font = `400 ${Math.round(view.text)}px ${view.fontFamily}`;
+function longest(pen, view, texts, room, weight = 400) {
+  pen.font = `${weight} ${Math.round(view.text)}px ${view.fontFamily}`;
   return texts.find(words => pen.measureText(words).width <= room) ?? "";
 }
 
@@ -234,8 +234,8 @@ function drawWords(pen, view, where) {
 
 /** How large the numbers in the tile are, or 0 where there is no room for them. */
 function digitsOf({ text }, { tile }) {
-  const digits = Math.min(0.62 * tile.cell, text);           // two bold ones are 1.4 times as wide as high
-  return digits < 0.8 * text ? 0 : digits;
+  const digits = Math.min(0.5 * tile.cell, text);            // two bold ones are 1.4 times as wide as high
+  return digits < 0.65 * text ? 0 : digits;
 }
 
 /** The words of the access, each with the number of its bank where there is room, one frame around each run of neighbours, and their row or column. */
@@ -261,7 +261,11 @@ function drawAsked(pen, view, where) {
     const { x, y, w, h } = inTile(where, column, row);
     write(pen, { ...view, ink: bank < DARK_BANKS && !view.dark ? "#fff" : "#000" }, bank, x + w / 2, y + h / 2 + 0.36 * digits, { size: digits / text, align: "center", weight: 600 });
   }
-  if (name === "column") write(pen, view, `column${which.length > 1 ? "s" : ""} ${listed(which)}`, Math.max(tile.x, tile.x + middle * tile.cell - 2 * text), tile.y + tile.height + 1.2 * text, { weight: 600 });
+  if (name === "column") {
+    const room = (view.values.pad ? tile.x + scene.tile * tile.cell : view.narrow ? view.width : where.banks.x) - tile.x - 0.6 * text;
+    const short = `column${which.length > 1 ? "s" : ""} ${listed(which)}`, words = longest(pen, view, captions(scene, short), room, 600);
+    write(pen, view, words, words === short ? Math.max(tile.x, tile.x + middle * tile.cell - 2 * text) : tile.x, tile.y + tile.height + 1.2 * text, { weight: 600 });
+  }
 }
 
 function draw(pen, view) {
@@ -280,6 +284,13 @@ const listed = numbers => [`${numbers[0]}`, `${numbers[0]} and ${numbers[1]}`][n
 function sideOf({ words, tile }) {                            // ["column", [5]]: which columns, or rows, a warp goes through
   const [columns, rows] = ["column", "row"].map(name => [name, [...new Set(words.map(w => w[name]))].sort((a, b) => a - b)]);
   return columns[1].length < tile ? columns : rows;
+}
+
+/** What is said of a column below the tile, from long to short: "column 5: words 5, 37, 69, …, 997". Of several columns only their numbers. */
+export function captions({ state, words }, short) {
+  const numbers = [...new Set(words.map(w => w.word - state.base))].sort((a, b) => a - b), rows = new Set(words.map(w => w.row));
+  if (numbers.length > rows.size) return [short];
+  return [3, 2].map(first => `${short}: words ${numbers.slice(0, first).join(", ")}, …, ${numbers.at(-1)}`).concat(short);
 }
 
 /** What the warp does, without the answer: "In line 29 of transpose, the 32 lanes of a warp read column 5 of tile." */

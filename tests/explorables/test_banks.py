@@ -175,6 +175,14 @@ def test_a_swizzled_column_is_no_column_of_the_array(page):
     assert [words.partition(" read ")[2] for words in asked] == ["column 5 of tile.", "column 5 of the matrix's tile."]
 
 
+def test_below_a_column_its_words_are_numbered(page):
+    """By hand: row r of column 5 is word 32 r + 5, and with a padding of one word 33 r + 5."""
+    said = [evaluate(page, "(m, {states, v}) => m.captions(m.sceneOf(v, states), 'columns')[0]",
+                     {"states": states(), "v": {"kernel": kernel, "tile": tile, "pad": pad, "access": "load"}})
+            for kernel, tile, pad in (("transpose", 32, 0), ("transpose", 32, 1), ("sgemm_padded", 16, 1), ("sgemm_padded", 16, 0))]
+    assert said == ["columns: words 5, 37, 69, …, 997", "columns: words 5, 38, 71, …, 1028", "columns: words 4, 21, 38, …, 259", "columns"]
+
+
 GROUPS = """(m, {states, values}) => values.map(v => {
     const scene = m.sceneOf(v, states), groups = m.groupsOf(scene), view = { scene, values: v };
     return { groups, told: groups.map(({ from }) => m.picture.says(view, from + 1)) };

@@ -1,13 +1,16 @@
-"""How the rows of a tile lie in the banks: with rows of 32 words, and with rows of 33."""
+"""How the rows of a tile lie in the banks: with rows of 32 words, and with rows of 33; and a reader's tile with other brackets."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib.arch import BANKS
+from course_lib.errors import CourseError
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
+from course_lib.unwritten import is_unwritten, missing
 
 COLUMN, ROWS = 5, 4                            # which column is marked; how many rows are drawn
 PITCHES = (32, 33)                             # words from one row to the next
@@ -16,6 +19,25 @@ ALT = ("The 32 banks are columns, numbered 0 to 31, and shared memory fills them
        "each row begins in bank 0, and the words of column 5, numbers 5, 37, 69 and 101, lie in bank 5. Below, a tile with rows of 33 "
        "words: each row begins one bank further right than the row before, and the words of column 5, numbers 5, 38, 71 and 104, lie in "
        "banks 5, 6, 7 and 8.")
+
+
+def with_brackets(source: str, brackets: str) -> str:
+    """Return a copy of a kernel's text in which the array in shared memory has these brackets.
+
+    Raises
+    ------
+    CourseError
+        When no array with two pairs of brackets is declared in shared memory.
+
+    >>> with_brackets("__shared__ float tile[32][32+1];", "[33][32]")
+    '__shared__ float tile[33][32];'
+    """
+    if is_unwritten(source):
+        raise missing(source)
+    changed, found = re.subn(r"(__shared__\s+float\s+\w+)\s*\[[^]]*\]\s*\[[^]]*\]", rf"\1{brackets}", source, count=1)
+    if not found:
+        raise CourseError("The kernel declares no `__shared__ float tile[TILE][TILE + PAD];`, so there are no brackets to change.")
+    return changed
 
 
 def element_at(word: int, pitch: int) -> tuple[int, int]:

@@ -75,8 +75,8 @@ def transposition_times() -> Picture:
 def product_scoreboard() -> Table:
     """Return the recorded times of the product without and with padding, and percent of the library's speed."""
     library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
-    found = [("sgemm_padded, PAD = 0: as sgemm_coalesced", recorded_product(0)),
-             *((f"sgemm_padded, PAD = {PAD}", recorded_product(PAD)) for PAD in (1, 2, 4)), ("tiled (lesson 04)", data.tiled())]
+    found = [("sgemm_padded, PAD = 0: as sgemm_coalesced", recorded_product(0)), ("sgemm_padded, PAD = 4", recorded_product(4)),
+             ("tiled (lesson 04)", data.tiled())]
     rows = [(name, f"{1e3 * row['median_s']:.1f}", f"{library / row['median_s']:.1%}") for name, row in found]
     rows.append(("NVIDIA's library, cuBLAS", f"{1e3 * library:.1f}", "100.0%"))
     return Table(("kernel", "recorded, ms", "speed, % of cuBLAS"), rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, "
