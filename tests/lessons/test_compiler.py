@@ -360,8 +360,11 @@ def test_beside_ours():
     assert [kind for kind, _ in itertools.groupby(kinds)][:8] == [*stored, *loaded, *stored, *loaded]
     assert [row[1:] for row in compiler.beside_ours().rows] == [
         ("64", "64", "64"), ("512", "512", "512"), ("192", "192", "32"), ("512", "512", "192"), ("128", "128", "0")]
-    assert "cp.async" not in toolchain.compile_cuda(bf16.source, name=bf16.file_name, arch="sm_80",
-                                                    defines=bf16.defines(**bf16.check(**TILE))).ptx
+    ours = toolchain.compile_cuda(bf16.source, name=bf16.file_name, arch="sm_80", defines=bf16.defines(**bf16.check(**TILE))).ptx
+    assert "cp.async" not in ours
+    texts = [compiler.written(Setting(stages, floats=True)).ptx for stages in (1, 3)]
+    assert {name for text in (ours, *texts) for name in re.findall(r"mma\.sync\S+", text)} == {
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
     says("192 loads instead of 32", "with one stage as with three: 512 wavefronts instead of 192",
          "Without its conflicts it would still have 384 wavefronts, twice ours", "Triton stores floats all the same",
          "takes 2.7 times the wavefronts of our kernel", "needs 512 / 192 = 2.7 times as many wavefronts as ours")
@@ -423,5 +426,6 @@ def test_the_bars_are_the_recording():
     assert [name.get_text() for name in ax.get_yticklabels()] == [name for bars in times.GROUPS.values() for name in bars]
     assert all(f"{bar.get_width():.1f}" in compiler.speeds().alt for bar in ax.patches)
     clocks = [times.recorded(kernel)["mhz"] for kernel in kernels]
-    assert f"clocks of {min(clocks):,} to {max(clocks):,} MHz" in ax.get_xlabel()
-    assert readings("short").label in ax.get_xlabel()
+    below = ax.figure.get_supxlabel()
+    assert f"clocks of {min(clocks):,} to {max(clocks):,} MHz" in below
+    assert readings("short").label in below

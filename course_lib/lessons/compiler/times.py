@@ -35,7 +35,7 @@ def times_as_fast() -> float:
 @style.styled
 def draw_speeds() -> Axes:
     """Draw a bar for each recorded kernel, in the two groups of `GROUPS`."""
-    ax, at, names, clocks = style.axes(width=9.6, height=4.4), 0.0, {}, []
+    ax, at, names, clocks = style.axes(width=8.4, height=4.6), 0.0, {}, []
     for given, bars in GROUPS.items():
         ax.text(0, at, f"{given}:", va="center", fontsize=13, fontweight="bold")
         for name, kernel in bars.items():
@@ -50,8 +50,9 @@ def draw_speeds() -> Axes:
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
     ax.margins(x=0.1)
-    ax.set_xlabel(f"TFLOP/s, N = 4,096, tiles of 64 × 64 × 32; {data.readings('short').label}\n"
-                  f"Triton's PTX for sm_80, assembled for the H200; clocks of {min(clocks):,} to {max(clocks):,} MHz", fontsize=12)
+    ax.set_xlabel("TFLOP/s", fontsize=13)
+    style.figure_of(ax).supxlabel(f"N = 4,096, tiles of 64 × 64 × 32; {data.readings('short').label}. Triton's PTX for sm_80\n"
+                                  f"was assembled for the H200; clocks of {min(clocks):,} to {max(clocks):,} MHz", fontsize=12)
     return ax
 
 
