@@ -9,16 +9,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib import simt
+from course_lib import simt, toolchain
 from course_lib.data import readings
 from course_lib.errors import CourseError
 from course_lib.explorables.triton import STAGES, events, on_their_way
 from course_lib.kernels import get
 from course_lib.kernels.triton import FOLDER, PROGRAM, SETTINGS, digest_of, program_of
 from course_lib.lessons import compiler
-from course_lib.lessons.compiler import barriers
+from course_lib.lessons.compiler import barriers, times
 from course_lib.lessons.compiler.barriers import SIZES, without
-from course_lib.lessons.compiler.counts import CONFLICTS, COPIES, EXECUTED, LDMATRIX, MULTIPLIED, SECTORS, WAVEFRONTS, our_step, step_of
+from course_lib.lessons.compiler.counts import (
+    CONFLICTS,
+    COPIES,
+    EXECUTED,
+    LDMATRIX,
+    MULTIPLIED,
+    SECTORS,
+    TILE,
+    WAVEFRONTS,
+    our_step,
+    step_of,
+)
 from course_lib.lessons.compiler.tables import SHARED_LOADS
 from course_lib.lessons.stages.flight import during_products
 from course_lib.magic import from_cell
@@ -116,7 +127,7 @@ def test_what_the_lines_cost():
     machine = compiler.written(Setting(3)).facts["loop"]
     assert (machine["HMMA"], machine["instructions"], f"{16 / 96:.0%}") == (16, 96, "17%")
     says("64 of 504 are `mma`, or 12.7 %", "16 of the 96 instructions of a warp multiply, or 17 %",
-         "lines 19 and 20, cause 300, and the product itself 128. The 64 of these that are no `mma` only move registers",
+         "Lines 19 and 20, the two loads, cost 300. Line 21, the product, costs 128: besides the 64 `mma` there are 64 that only move",
          "with it the simulator counts no bank conflict in Triton's loop", "The barriers belong to line 19")
     assert [row[0][:2] for row in compiler.by_line().rows if row[3]] == ["19"]
     assert (sum(row[1] for row in compiler.by_line().rows), [row[2] for row in compiler.by_line().rows]) == (504, [0, 0, 0, 0, 64])
@@ -141,7 +152,7 @@ def test_one_of_three_barriers_orders_nothing():
     first, *_, last = (place for place, name in enumerate(names) if name == "bar.sync")
     assert {name for name in (*names[last + 1:], *names[:first]) if name} == {"ldmatrix", "mma.sync", "bra", "cp.async.wait_group"}
     assert made.facts["loop"]["BAR"] == 3
-    says("the machine code above has three `BAR`", "Without the first of them the simulator found no hazard")
+    says("the machine code above has three `BAR`", "the simulator found no hazard without the first barrier")
     turn = re.search(r"```text\n(wait for copies.*?)```", CELLS["barriers"], re.S)[1]
     told = re.findall(r"wait|barrier|load|multiply|copies of", turn)
     assert told == ["wait", "barrier", "load", "multiply", "barrier", "copies of", "wait", "barrier", "load", "multiply"]
@@ -170,15 +181,17 @@ def test_what_stages_take(arch, places, size):
     rows = compiler.stages_compared(arch).rows
     assert [(row[1], row[3]) for row in rows] == list(zip(places, map("{:,}".format, size)))
     assert [row[2] for row in rows] == [0, 0, 1, 2]
+    if arch == "sm_80":
+        assert (rows[0][5], rows[2][5]) == (71, 126), "what the lecture says"
     assert [row[4] for row in rows] == ([2, 3, 3, 3] if arch == "sm_80" else [2, 2, 2, 2])
 
 
 def test_what_the_lesson_says_of_stages():
     two, three, four = (row[5:7] for row in compiler.stages_compared().rows[1:])
     assert (three[0] - two[0], three[1] - two[1], four) == (27, 15, three)
-    says("together 8,192 bytes", "Two buffers, not three", "by 27 instructions in PTX, and 15 in machine code",
+    says("together 8,192 bytes", "Two buffers, not three", "by 27 instructions in PTX, and by 15 in machine code",
          "`num_stages` = S has S − 1 buffers in shared memory, for S = 2, 3 and 4",
-         "Two stages and more have as many buffers", "16,384 is for C")
+         "From two stages on there are as many buffers as stages", "16,384 is for C")
     stored = [r for r in compiler.multiply(*inputs(64, 64, 64)[:2], Setting(1, "sm_90a"), trace=[(0, w) for w in range(4)]).report.trace
               if r.space == "shared" and r.line == 22 and r.operation.startswith("st.")]
     assert len({int(address) for r in stored for address in r.addresses}) * 16 == 16384 == 4 * 64 * 64
@@ -194,7 +207,7 @@ def test_what_is_on_its_way_is_what_was_traced(stages):
 
 def test_lesson_17s_pipeline_has_one_step_more_on_its_way():
     assert (during_products(STAGES=3), on_their_way(Setting(3))) == (2, 1)
-    says("In lesson 17 three stages had three buffers, and two steps on their way")
+    says("In lesson 17 three stages had three buffers, and two steps on their way", "its pipeline of three stages had three of them")
 
 
 def order(setting, *ignored):
@@ -241,7 +254,7 @@ def test_two_stages_overlap_nothing_in_ptx():
     wait = flat.index("DEPBAR", first)
     assert flat[first:wait].count("HMMA") == 8
     assert (flat.count("HMMA"), flat.count("LDGSTS")) == (16, 4)
-    says("Eight `HMMA`. In PTX all eight products of the first half come before the copies")
+    says("Eight `HMMA`. In PTX all eight products of the first half come before the copies", "That is the order in PTX")
 
 
 def test_one_stage_has_no_asynchronous_copies():
@@ -274,7 +287,7 @@ def test_triton_and_sgemm_bf16_have_the_same_order():
     rows = compiler.pieces(64).rows
     assert all(row[1 + (piece ^ row[0] // 2 % 4)] == piece for row in rows for piece in range(4))
     assert "row / (8 / PIECES) % PIECES" in get("sgemm_bf16").source
-    says("Row r holds piece p at position p ^ (r / 2 mod 4)")
+    says("Row r holds piece p at position p ^ (r / 2 mod 4)", "(p + r / 2) mod 4, for example")
 
 
 def test_what_the_reader_finds_in_the_ptx():
@@ -331,8 +344,6 @@ def test_beside_ours():
     assert (floats.sum(CONFLICTS), ours.sum(CONFLICTS)) == (128, 0)
     assert (half.counters[SECTORS], floats.counters[SECTORS], ours.counters[SECTORS]) == (256, 512, 512)
     assert (half.barriers, floats.barriers, ours.barriers) == (3, 3, 2)
-    assert half.machine < ours.machine < floats.machine
-    assert (ours.registers, floats.registers) == (126, 124)
     assert f"{512 / 192:.1f}" == "2.7"
     assert "ldmatrix" not in compiler.written(Setting(3, floats=True)).ptx
     assert (512 - 128) / 192 == 2
@@ -340,15 +351,23 @@ def test_beside_ours():
     assert (one.sum(WAVEFRONTS), one.sum(CONFLICTS)) == (512, 128)
     assert (one.sum(SHARED_LOADS), "ldmatrix" in compiler.written(Setting(1, floats=True)).ptx) == (192, False)
     assert "cp.async" not in compiler.written(Setting(1, floats=True)).ptx
-    assert (floats.shared, ours.shared, one.shared, one.barriers) == (2 * 4 * 32 * 128, 2 * 32 * 128, 4 * 32 * 64, 4)
+    shared = [compiler.written(Setting(stages, floats=True)).facts["shared"] for stages in (3, 1)]
+    bf16 = get("sgemm_bf16")
+    assert (*shared, bf16.shared_of(bf16.check(**TILE))) == (2 * 4 * 32 * 128, 4 * 32 * 64, 2 * 32 * 128)
     kinds = re.findall(r"st\.shared\.v4\.b32|ld\.shared|bar\.sync|cvt\.rn\.bf16", " ".join(
         line.text for line in loop_lines(compiler.written(Setting(1, floats=True)))))
     stored, loaded = ["bar.sync", "st.shared.v4.b32", "bar.sync"], ["ld.shared"]
     assert [kind for kind, _ in itertools.groupby(kinds)][:8] == [*stored, *loaded, *stored, *loaded]
-    assert [row[1:] for row in compiler.beside_ours().rows if row[0].startswith("machine")] == [("189", "163", "156")]
+    assert [row[1:] for row in compiler.beside_ours().rows] == [
+        ("64", "64", "64"), ("512", "512", "512"), ("192", "192", "32"), ("512", "512", "192"), ("128", "128", "0")]
+    ours = toolchain.compile_cuda(bf16.source, name=bf16.file_name, arch="sm_80", defines=bf16.defines(**bf16.check(**TILE))).ptx
+    assert "cp.async" not in ours
+    texts = [compiler.written(Setting(stages, floats=True)).ptx for stages in (1, 3)]
+    assert {name for text in (ours, *texts) for name in re.findall(r"mma\.sync\S+", text)} == {
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
     says("192 loads instead of 32", "with one stage as with three: 512 wavefronts instead of 192",
-         "Without its conflicts they would still be 384 wavefronts, twice ours", "Triton still keeps floats; why",
-         "takes 2.7 times the wavefronts of our kernel, of which its bank conflicts are a quarter")
+         "Without its conflicts it would still have 384 wavefronts, twice ours", "Triton stores floats all the same",
+         "takes 2.7 times the wavefronts of our kernel", "needs 512 / 192 = 2.7 times as many wavefronts as ours")
 
 
 def test_the_same_program_for_an_h200():
@@ -359,7 +378,7 @@ def test_the_same_program_for_an_h200():
     waits = {stages: [line.text.split()[-1] for line in loop_lines(compiler.written(Setting(stages, "sm_90a")))
                       if name_of(line.text) == "wgmma.wait_group"] for stages in STAGES}
     assert waits == {1: ["0;"], 2: ["1;"], 3: ["1;"], 4: ["1;"]}
-    says("Two `wgmma` of four warps take the place of sixteen `mma` of each warp")
+    says("Two `wgmma` of four warps do what sixteen `mma` of each warp did")
 
 
 def test_any_size():
@@ -369,7 +388,8 @@ def test_any_size():
     assert rows["asynchronous copies to shared memory"] == ("16", "0")
     assert any_size.counters[SECTORS] == promised.counters[SECTORS]
     assert "cp.async" not in compiler.written(Setting(3, any_size=True)).ptx
-    says("eight times as many requests")
+    assert order(Setting(3, any_size=True)) == order(Setting(1))
+    says("eight times as many requests", "one step after the other, as with one stage")
 
 
 def test_the_title_shows_the_program():
@@ -384,16 +404,28 @@ def test_the_lecture_says_what_the_lesson_says():
     assert ninth["says"] == "The copies of step 2 are ordered into buffer 0."
     assert [0, 1] in ninth["registers"]
     for words in ("*Next refill* (event 9), where step 2 is copied into the buffer of step 0", f"| {compiler.multiplying()}. Line 19",
-                  "128 wavefronts, then 32", "512 against 192"):
+                  "128 wavefronts, then 32", "512 against 192", f"It is {compiler.times_as_fast():.2f}.",
+                  "126 instructions of a warp instead of 71",
+                  f"{times.recorded('Triton sm_80_3')['tflops']} against {times.recorded('Triton sm_80_1')['tflops']} TFLOP/s"):
         assert words in notes
 
 
 def test_the_recorded_times():
-    rows = readings("short").rows
-    speed = {row["kernel"]: row["tflops"] for row in rows if row["parameters"].get("BM", 64) == 64}
-    ours, triton = speed["sgemm_bf16"], speed["Triton sm_80_3_floats"]
-    says(f"ours has {ours} TFLOP/s, and Triton's {triton}, with one stage {speed['Triton sm_80_1_floats']}",
-         f"from {speed['Triton sm_80_1']} to {speed['Triton sm_80_4']} TFLOP/s", f"faster by {ours / triton - 1:.0%}".replace("%", " %"))
-    mhz = [row["mhz"] for row in rows if row["parameters"].get("BM") == 64 and row["kernel"] != "column"]
-    assert (min(mhz), max(mhz)) == (1487, 1715)
-    assert not any(row["wrong"] for row in rows)
+    ours, triton = (times.recorded(kernel)["tflops"] for kernel in ("sgemm_bf16", "Triton sm_80_3_floats"))
+    halves = {stages: times.recorded(f"Triton sm_80_{stages}")["tflops"] for stages in STAGES}
+    assert f"{compiler.times_as_fast():.2f}" == f"{ours / triton:.2f}"
+    says(f"ours is {ours} / {triton} = {ours / triton:.2f} times as fast", f"only {ours / triton:.2f} times as fast",
+         f"from {halves[1]} TFLOP/s with one stage to {halves[3]} with three, and with four it has {halves[4]}")
+    assert not any(times.recorded(kernel)["wrong"] for bars in times.GROUPS.values() for kernel in bars.values())
+
+
+def test_the_bars_are_the_recording():
+    ax, = times.draw_speeds().figure.axes
+    kernels = [kernel for bars in times.GROUPS.values() for kernel in bars.values()]
+    assert [bar.get_width() for bar in ax.patches] == [times.recorded(kernel)["tflops"] for kernel in kernels]
+    assert [name.get_text() for name in ax.get_yticklabels()] == [name for bars in times.GROUPS.values() for name in bars]
+    assert all(f"{bar.get_width():.1f}" in compiler.speeds().alt for bar in ax.patches)
+    clocks = [times.recorded(kernel)["mhz"] for kernel in kernels]
+    below = ax.figure.get_supxlabel()
+    assert f"clocks of {min(clocks):,} to {max(clocks):,} MHz" in below
+    assert readings("short").label in below

@@ -8,6 +8,7 @@ import pytest
 
 from course_lib import kernels, toolchain
 from course_lib.blank import is_blank
+from course_lib.data import readings
 from course_lib.errors import CourseError
 from course_lib.explorables.roles import STAGES, STEPS, pipelined
 from course_lib.lessons import roles
@@ -214,6 +215,17 @@ def test_the_scoreboard_has_its_shares():
         assert words in PROSE
     stages, tma = (kernels.get(name).check() for name in ("sbgemm_stages", "sbgemm_tma"))
     assert [(kernel["BN"], kernel["STAGES"]) for kernel in (stages, tma)] == [(256, 3), (256, 4)]
+
+
+def test_the_recorded_speeds_are_those_of_the_recording():
+    recorded = readings("short")
+    rows = {name: row for name in ("sbgemm_stages", "sbgemm_tma", "cuBLAS") for row in recorded.find(kernel=name)}
+    assert {(row["given"], row["N"], row["wrong"]) for row in rows.values()} == {("bf16", 4096, 0)}
+    assert [rows[name]["parameters"]["STAGES"] for name in KERNELS] == [3, 4]
+    stages, tma, library = (row["tflops"] for row in rows.values())
+    assert recorded.device == "NVIDIA H200"
+    assert (f"In one recording on an H200 at N = 4096, taking turns, `sbgemm_stages` had {stages} TFLOP/s, `sbgemm_tma` {tma} and "
+            f"cuBLAS {library}, so `sbgemm_tma` was about {tma / stages:.1f} times as fast") in PROSE
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
-"""Exercise 18, "Repair a pipeline": a producer and two consumers, in bfloat16, with four promises of their barriers broken.
+"""Exercise 18, "Repair a pipeline": a producer and two consumers, in bfloat16, with four mistakes in their barriers and waits.
 
-The gate counts shared cycles per arithmetic cycle. Shared memory gives 128 bytes per cycle, and the tensor cores of an H100 make 2048
-multiply-adds in bfloat16. A product of a warpgroup, 64 rows of A by n columns of B, 16 deep, reads 2 · 64 · 16 + 2 · 16 · n bytes and makes
+The gate counts cycles of shared memory per cycle of the tensor cores. Shared memory gives 128 bytes per cycle, and the tensor cores of an
+H100 make 2048 multiply-adds in bfloat16. A product of a warpgroup, 64 rows of A by n columns of B, 16 deep, reads 2 · 64 · 16 + 2 · 16 · n bytes and makes
 64 · n · 16 multiply-adds, so the share is 16 · (2048 + 32 n) / (1024 n) = 32 / n + 0.5: 0.625 with 256 columns, 0.75 with 128, 1 with 64.
 What lanes read and write in shared memory counts as well, a wavefront as a cycle. What the copies write does not.
 
@@ -40,14 +40,14 @@ def shared_cycles(report: simt.Report, work: float) -> Reading:
     cycles, arithmetic = operands / BYTES + fronts, work / MULTIPLY_ADDS
     shares = {line: total for line, values in report.lines.items()
               if (total := sum(values.get(name, 0) for name in OPERAND_BYTES) / BYTES + sum(values.get(name, 0) for name in BY_LANES))}
-    return Reading(cycles / arithmetic, f"{cycles:.0f} shared cycles / {arithmetic:.0f} arithmetic cycles", shares)
+    return Reading(cycles / arithmetic, f"{cycles:.0f} cycles / {arithmetic:.0f} cycles", shares)
 
 
-SHARED = Gate("shared cycles per arithmetic cycle", shared_cycles, 0.7, None, 0.625, WIDE)
+SHARED = Gate("cycles of shared memory per cycle of the tensor cores", shared_cycles, 0.7, None, 0.625, WIDE)
 
 
 def ratio(columns: int) -> float:
-    """Return the shared cycles per arithmetic cycle of a product of 64 rows by so many columns.
+    """Return the cycles of shared memory per cycle of the tensor cores of a product of 64 rows by so many columns.
 
     >>> ratio(128), ratio(256)
     (0.75, 0.625)
@@ -59,7 +59,7 @@ def _guess(given: tuple, got: object) -> str:
     """Say which mistake gives this number."""
     columns, = given
     known = {0.5: "That is B alone: A's 64 rows are read from shared memory as well", ratio(columns) / 2: "An element has two bytes",
-             1 / ratio(columns): "That is arithmetic cycles per shared cycle",
+             1 / ratio(columns): "That is cycles of the tensor cores per cycle of shared memory",
              ratio(columns) - 0.5: "That is A alone: B is read from shared memory as well"}
     return next((says for value, says in known.items() if abs(got - value) < 1e-9), "") if isinstance(got, int | float) else ""
 
@@ -84,7 +84,7 @@ def _counted(tile, rng):
 
 
 PARTS = (
-    FunctionSpec(EXERCISE, "ratio", "Part 1: shared cycles per arithmetic cycle", "ratio", ("columns",), ((256,), (128,), (64,), (8,)),
+    FunctionSpec(EXERCISE, "ratio", "Part 1: cycles of shared memory for a product", "ratio", ("columns",), ((256,), (128,), (64,), (8,)),
                  lambda rng: [(8 * int(n),) for n in rng.integers(2, 32, 5)], ratio, tolerance=1e-9, guess=_guess),
     Spec(EXERCISE, "main", "Part 2: repair a pipeline", "pipeline", Sgemm(inputs="bf16", stored="bf16", boxes=BOXES), (),
          grid=lambda case, tile: tile_grid(case, TILE), block=lambda tile: (THREADS, 1, 1), cases=_cases, drawn=_drawn,

@@ -5,9 +5,10 @@ from course_lib.kernels.triton import Setting, written
 from course_lib.lessons.compiler.barriers import without_barriers
 from course_lib.lessons.compiler.mask import check_mask
 from course_lib.lessons.compiler.tables import any_size, beside_ours, by_line, check_pieces, code, multiplying, pieces, stages_compared
+from course_lib.lessons.compiler.times import speeds, times_as_fast
 from course_lib.run.triton import multiply
 
 __all__ = [
     "Setting", "any_size", "beside_ours", "by_line", "check_mask", "check_pieces", "code", "multiply", "multiplying", "pieces",
-    "stages_compared", "what_triton_wrote", "without_barriers", "written",
+    "speeds", "stages_compared", "times_as_fast", "what_triton_wrote", "without_barriers", "written",
 ]

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from course_lib import toolchain
-from course_lib.kernels import get
-from course_lib.kernels.triton import Setting, written
+from course_lib.kernels.triton import Setting
 from course_lib.run import run
 from course_lib.run.result import counter_name
 from course_lib.run.traces import is_barrier
@@ -32,18 +30,11 @@ CONFLICTS = (counter_name("conflicts", "load"), counter_name("conflicts", "store
 
 @dataclass(frozen=True)
 class Step:
-    """The counters of one k-step of a block of four warps, in total and by source line; the barriers that a warp meets in it.
-
-    `machine`: machine instructions of a warp per step, and `registers` of a thread, as the assembler for the same GPU has them. `shared`:
-    bytes of shared memory of a block.
-    """
+    """The counters of one k-step of a block of four warps, in total and by source line; the barriers that a warp meets in it."""
 
     counters: Mapping[str, int]
     lines: Mapping[int, Mapping[str, int]]
     barriers: int
-    machine: int
-    registers: int
-    shared: int
 
     def sum(self, names: tuple[str, ...]) -> int:
         """Return a sum of counters."""
@@ -63,10 +54,9 @@ def difference(more: Mapping[str, int], less: Mapping[str, int], steps: int) -> 
 def step_of(setting: Setting) -> Step:
     """Return the counts of what Triton wrote."""
     found = [multiply(*inputs(64, 64, K)[:2], setting, trace=[(0, 0)]).report for K in DEPTHS]
-    made, steps = written(setting), (DEPTHS[1] - DEPTHS[0]) // setting.BK
+    steps = (DEPTHS[1] - DEPTHS[0]) // setting.BK
     lines = {line: difference(counts, found[0].lines.get(line, {}), steps) for line, counts in found[1].lines.items()}
-    return Step(difference(found[1].counters, found[0].counters, steps), lines, _barriers([r.trace for r in found], steps),
-                made.facts["loop"]["instructions"], made.facts["registers"], made.facts["shared"])
+    return Step(difference(found[1].counters, found[0].counters, steps), lines, _barriers([r.trace for r in found], steps))
 
 
 @lru_cache
@@ -75,11 +65,8 @@ def our_step() -> Step:
     values: dict[str, Any] = TILE
     found = [run(OURS, *inputs(64, 64, K)[:2], backend="sim", trace=[((0, 0, 0), 0)], **values) for K in DEPTHS]
     counters: list[Any] = [result.counters for result in found]
-    kernel, steps = get(OURS), (DEPTHS[1] - DEPTHS[0]) // TILE["BK"]
-    compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch="sm_80", defines=kernel.defines(**kernel.check(**TILE)))
-    return Step(difference(counters[1], counters[0], steps), {}, _barriers([r.trace for r in found], steps),
-                toolchain.tensor_step(kernel, arch="sm_80", **TILE).instructions,
-                toolchain.resources(compiled)[kernel.entry].registers, kernel.shared_of(kernel.check(**TILE)))
+    steps = (DEPTHS[1] - DEPTHS[0]) // TILE["BK"]
+    return Step(difference(counters[1], counters[0], steps), {}, _barriers([r.trace for r in found], steps))
 
 
 def _barriers(traces: list[tuple[TraceRecord, ...]], steps: int) -> int:

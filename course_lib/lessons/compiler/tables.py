@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib import simt, toolchain
+from course_lib import simt
 from course_lib.explorables.triton import buffers_of, on_their_way
 from course_lib.kernels.triton import PROGRAM, Setting, written
 from course_lib.lessons.compiler.counts import (
@@ -66,9 +66,10 @@ def stages_compared(arch: str = "sm_80") -> Table:
     """Return what num_stages changes: shared memory, copies that run ahead, barriers, instructions and registers."""
     rows = []
     for stages in (1, 2, 3, 4):
-        step, setting = step_of(Setting(stages, arch)), Setting(stages, arch)
-        rows.append((stages, buffers_of(setting), on_their_way(setting), f"{step.shared:,}", step.barriers,
-                     step.counters[EXECUTED] // setting.warps, step.machine, step.registers))
+        setting = Setting(stages, arch)
+        step, facts = step_of(setting), written(setting).facts
+        rows.append((stages, buffers_of(setting), on_their_way(setting), f"{facts['shared']:,}", step.barriers,
+                     step.counters[EXECUTED] // setting.warps, facts["loop"]["instructions"], facts["registers"]))
     header = ("num_stages", "buffers", "steps on their way when a product begins", "bytes of shared memory", "barriers",
               "instructions in PTX", "machine instructions", "registers")
     return Table(header, rows, f"{arch}: barriers and instructions of one warp per k-step, registers of a thread; barriers and PTX "
@@ -79,24 +80,16 @@ def beside_ours() -> Table:
     """Return Triton's counters beside those of `OURS`, per k-step of a block with the same tiles and as many warps."""
     steps = (step_of(Setting(3, floats=True)), step_of(Setting(1, floats=True)), our_step())
     rows = [(name, *(f"{count(step):,}" for step in steps)) for name, count in COUNTED.items()]
-    assemblers = f"Triton {written(Setting()).facts['triton']} and of NVRTC {'.'.join(map(str, toolchain.nvrtc_version()))}"
     return Table(("", "Triton, num_stages = 3", "Triton, num_stages = 1", OURS), rows,
-                 f"{WHAT}, sm_80, floats given; simulated. The tiles were chosen so that both do the same, not for speed. Machine "
-                 f"instructions of a warp and registers of a thread are by the assemblers of {assemblers}. Triton was promised that N "
-                 f"and K are multiples of 16; {OURS} takes any size, and its instructions are the shortest path through its loop")
+                 f"{WHAT}, sm_80, floats given; simulated. The tiles were chosen so that both do the same, not for speed")
 
 
 COUNTED = {
     "mma": lambda step: step.counters[MULTIPLIED],
     "sectors loaded": lambda step: step.counters[SECTORS],
-    "copies and stores to shared memory": lambda step: step.sum((COPIES, STORES)),
     "loads from shared memory": lambda step: step.sum(SHARED_LOADS),
     "wavefronts of shared memory": lambda step: step.sum(WAVEFRONTS),
     "of these, bank conflicts": lambda step: step.sum(CONFLICTS),
-    "barriers of a warp": lambda step: step.barriers,
-    "machine instructions of a warp": lambda step: step.machine,
-    "registers of a thread": lambda step: step.registers,
-    "bytes of shared memory": lambda step: step.shared,
 }
 
 
@@ -104,10 +97,11 @@ def any_size() -> Table:
     """Return the counters of the program that takes any size beside those of the one that was promised multiples of 16."""
     names = {"requests of global memory": (counter_name("requests", "load"),), "sectors loaded": (SECTORS,),
              "asynchronous copies to shared memory": (COPIES,), "stores to shared memory": (STORES,)}
-    steps = (step_of(Setting(3)), step_of(Setting(3, any_size=True)))
-    rows: list[tuple[str, ...]] = [(name, *(f"{step.sum(those):,}" for step in steps)) for name, those in names.items()]
-    rows += [("machine instructions of a warp", *(str(step.machine) for step in steps)),
-             ("registers of a thread", *(str(step.registers) for step in steps))]
+    settings = (Setting(3), Setting(3, any_size=True))
+    facts = [written(setting).facts for setting in settings]
+    rows: list[tuple[str, ...]] = [(name, *(f"{step_of(setting).sum(those):,}" for setting in settings)) for name, those in names.items()]
+    rows += [("machine instructions of a warp", *(str(made["loop"]["instructions"]) for made in facts)),
+             ("registers of a thread", *(str(made["registers"]) for made in facts))]
     return Table(("", "N, K multiples of 16", "any N, K"), rows, f"{WHAT}; num_stages = 3, sm_80; instructions and registers by the "
                  "assembler, the rest simulated")
 
@@ -127,7 +121,6 @@ def pieces(rows: int = 8, stages: int = 3) -> Table:
     table = [(row, *(found[row, place] for place in range(each))) for row in range(rows)]
     return Table(("row", *(f"bytes {PIECE * place} to {PIECE * place + PIECE - 1}" for place in range(each))), table,
                  "which piece of its row lies where, by the copies that the simulator traced")
-
 
 
 def check_pieces(kernel: str) -> Table:
