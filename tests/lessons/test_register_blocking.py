@@ -308,7 +308,7 @@ def test_the_prose_says_what_was_recorded():
     tiled = experiments.recorded("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16})
     flat = experiments.recorded("sgemm_2d_tile", tile_of(8) | {"BK": 8})
     assert f"takes {1e3 * tiled['median_s']:.1f} ms in the same recording" in PROSE
-    assert f"BK = 8 instead of 16, with which it takes {1e3 * flat['median_s']:.1f} ms" in PROSE
+    assert f"There BK is 8 instead of 16, and with that the kernel takes {1e3 * flat['median_s']:.1f} ms" in PROSE
     column, square = (1e3 * experiments.recorded(*case)["median_s"] for case in (
         ("sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}), ("sgemm_2d_tile", tile_of(2) | {"BK": 8})))
     mine, = data.readings("short").find(kernel="column")
