@@ -9,13 +9,6 @@ const HUES = { light: { L: "#0072b2", M: "#f0a000", q: "#aa3377", w: "#7a7a7a", 
   dark: { L: "#56b4e9", M: "#ffd24d", q: "#f08cc4", w: "#a8a8a8", r: "#3fd6a4", other: "#1f567a" } };
 const EPS = 1e-6;
 
-const wanted = (values, side) => ({ outputs: values[`${side}Side`], warps: values[`${side}Warps`] });
-/** How many warps run on a side: those that are wanted, or as many as the registers allow. */
-export function running(values, states, side) {
-  const { outputs, warps } = wanted(values, side);
-  return Math.min(warps, states.fits[outputs]);
-}
-
 /** What a side has done after so many cycles: multiply-adds and loads started, and cycles in which shared memory was busy. */
 export function counted(seen, cycles) {
   let adds = 0, loads = 0, busy = 0;
@@ -38,10 +31,10 @@ export function pieces(line) {
 
 export function sceneOf(values, states) {
   const sides = Object.fromEntries(SIDES.map(side => {
-    const { outputs, warps } = wanted(values, side), runs = running(values, states, side), seen = states.at[`${outputs}|${runs}`];
+    const outputs = values[side], seen = states.at[outputs];
     const adds = [...seen.shared].map((_, i) => (seen.warps.some(line => line[i] === "M") ? "M" : " ")).join("");
     const shared = seen.shared.replace(/0/g, "o").replace(/[1-3]/g, "x");                  // its own loads, and those of the other three
-    return [side, { outputs, wanted: warps, runs, fits: states.fits[outputs], seen, lines: seen.warps.map(pieces), adds, shared }];
+    return [side, { outputs, warps: seen.warps.length, seen, lines: seen.warps.map(pieces), adds, shared }];
   }));
   const same = before => before?.sides.left.seen === sides.left.seen;      // the prediction is for the left side as it was when it was made
   return { states, sides, steps: states.cycles, rest: states.cycles, keeps: same, seconds: step => (step < 8 ? 0.35 : 0.07), answer: counted(sides.left.seen, states.cycles).adds };
@@ -79,7 +72,7 @@ function box(pen, view, { x, y, w, h }, alpha = 0.7) {
 }
 const outputsOf = side => plural(side * side, "output");
 /** A scheduler has a quarter of the warps of its multiprocessor. */
-const warpsOf = side => `${side.runs} of the ${4 * side.runs} warps, ${outputsOf(side.outputs)} per thread`;
+const warpsOf = side => `${side.warps} of the ${4 * side.warps} warps, ${outputsOf(side.outputs)} per thread`;
 
 function drawHead(pen, view, where, side) {
   const { text, at } = view, now = counted(side.seen, Math.floor(at + EPS)), { x, y, wide } = where;
@@ -137,10 +130,10 @@ function drawRows(pen, view, where, side) {
   side.lines.forEach((line, i) => {                                      // else a reader asks why this warp never issues
     if (at >= view.scene.steps && line.length === 1 && line[0][0] === "r") note(pen, view, `its turn of ${2 * side.outputs + side.outputs ** 2} cycles comes later`, rows.x + rows.w / 2, rows.y + (i + 0.5) * slot + 0.35 * text, slot - 2);
   });
-  const full = { ...rows, h: (at > 0 ? side.runs : side.fits) * slot }, no = { ...rows, y: rows.y + side.fits * slot, h: rows.h - side.fits * slot };
+  const full = { ...rows, h: side.warps * slot }, no = { ...rows, y: rows.y + full.h, h: rows.h - full.h };
   box(pen, view, full);
   if (at <= 0) drawAlone(pen, view, where, side);
-  if (side.fits < view.scene.states.most) {
+  if (side.warps < view.scene.states.most) {
     pen.strokeStyle = view.ink;
     pen.lineWidth = 1;
     pen.globalAlpha = 0.3;
@@ -224,8 +217,8 @@ function hit(view, x, y) {
     const { rows, slot, cell, shared, adds } = where[name], side = view.scene.sides[name], cycle = Math.floor((x - rows.x) / cell), warp = Math.floor((y - rows.y) / slot);
     if (cycle < 0 || cycle >= view.scene.steps) continue;
     if (warp >= 0 && warp < view.scene.states.most) {
-      if (warp >= side.fits) return { text: `more than ${plural(side.fits, "warp")} do not fit: the registers are used up` };
-      if (cycle < view.at && warp < side.runs) return { text: `cycle ${cycle + 1}, warp ${warp}: ${LETTERS[side.seen.warps[warp][cycle]]}` };
+      if (warp >= side.warps) return { text: `more than ${plural(side.warps, "warp")} do not fit: the registers are used up` };
+      if (cycle < view.at) return { text: `cycle ${cycle + 1}, warp ${warp}: ${LETTERS[side.seen.warps[warp][cycle]]}` };
     }
     if (y >= shared.y && y <= shared.y + shared.h) return { text: "shared memory, which all four schedulers use: one load per cycle" };
     if (y >= adds.y && y <= adds.y + adds.h) return { text: "the arithmetic units of this scheduler: one multiply-add of a warp per cycle" };
@@ -234,19 +227,14 @@ function hit(view, x, y) {
 }
 
 // ---- the explorable ----------------------------------------------------------------------------------------------------------------
-const rangeOf = (side, states) => ({ kind: "range", key: `${side}Warps`, label: "Warps per scheduler", name: `${NAMES[side]}: warps that the scheduler is to have`, min: 1, max: states.most, most: values => states.fits[values[`${side}Side`]],
-  says: values => { const runs = running(values, states, side); return runs < states.most && runs === states.fits[values[`${side}Side`]] ? `${runs}: no more fit` : plural(runs, "warp"); } });
-const choiceOf = side => ({ kind: "choice", key: `${side}Side`, label: `${NAMES[side]}: outputs`, options: [1, 2, 4, 8].map(n => [n, `${n} × ${n}`]) });
-
-/** Other outputs bring as many warps as fit, so that no earlier choice of warps is left over. */
-const takes = (key, states) => (key.endsWith("Side") ? { [key.replace("Side", "Warps")]: states.most } : {});
+const choiceOf = side => ({ kind: "choice", key: side, label: `${NAMES[side]}: outputs`, options: [1, 2, 4, 8].map(n => [n, `${n} × ${n}`]) });
 
 export const picture = {
   title: "Two schedulers, their warps and what they wait for",
   ask: { label: "Your prediction", unit: "on the left" },
-  order: ["says", "player", "picture", "controls"],
+  order: ["says", "player", "controls", "picture"],
   height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 34.5 * text) : clamp(0.34 * width, 405, 440)),
-  controls: states => SIDES.flatMap(side => [choiceOf(side), rangeOf(side, states)]),
-  scene: sceneOf, takes, draw, says, when, describes, hit,
+  controls: () => SIDES.map(choiceOf),
+  scene: sceneOf, draw, says, when, describes, hit,
 };
 export default explorable(picture);

@@ -1,4 +1,4 @@
-"""Lesson 08's explorable: which warps of a scheduler issue and which wait, cycle by cycle, for two choices of warps and outputs."""
+"""Lesson 08's explorable: which warps of a scheduler issue and which wait, cycle by cycle, for two choices of outputs."""
 
 import functools
 from typing import Any
@@ -34,17 +34,16 @@ def fits(side: int) -> int:
     return footprint(KERNEL, **tile).occupancy.warps // SCHEDULERS
 
 
-def at(side: int, warps: int) -> Rounds:
-    """Return what a scheduler with so many warps does when each thread computes side × side outputs."""
-    return rounds(warps, 2 * side, side * side, start=START, cycles=CYCLES)
+def at(side: int) -> Rounds:
+    """Return what a scheduler with as many warps as fit does when each thread computes side × side outputs."""
+    return rounds(fits(side), 2 * side, side * side, start=START, cycles=CYCLES)
 
 
 @functools.cache
 def states() -> dict[str, Any]:
-    """Return what happens at every position, as JSON takes it: some 40 runs of the model, and four kernels compiled."""
-    found = {f"{side}|{warps}": at(side, warps) for side in SIDES for warps in range(1, fits(side) + 1)}
-    return {"most": MOST, "cycles": CYCLES, "latency": LATENCY, "fits": {str(side): fits(side) for side in SIDES},
-            "at": {key: {"warps": list(seen.warps), "shared": seen.shared} for key, seen in found.items()}}
+    """Return what happens at every position, as JSON takes it: four runs of the model, and four kernels compiled."""
+    return {"most": MOST, "cycles": CYCLES, "latency": LATENCY,
+            "at": {str(side): {"warps": list(at(side).warps), "shared": at(side).shared} for side in SIDES}}
 
 
 class Warps(Explorable):
@@ -64,16 +63,15 @@ class Warps(Explorable):
         return render(one_k(), f"{words} {self.static_text()}")._repr_html_()
 
 
-def warp_timelines(left: tuple[int, int] = (1, MOST), right: tuple[int, int] = (8, MOST)) -> Warps:
+def warp_timelines(left: int = 1, right: int = 8) -> Warps:
     """Play two schedulers side by side, cycle by cycle, with counters of the multiply-adds that they have started.
 
     Parameters
     ----------
     left, right
-        (side, warps): a thread computes side × side outputs, side 1, 2, 4 or 8; so many warps are wanted on a scheduler, 1 to 16. Of
-        these as many run as the registers allow.
+        A thread computes so many rows and columns of outputs: 1, 2, 4 or 8. As many warps run as the registers allow.
     """
-    return Warps(states=states(), values={"leftSide": left[0], "leftWarps": left[1], "rightSide": right[0], "rightWarps": right[1]})
+    return Warps(states=states(), values={"left": left, "right": right})
 
 
 def alone(side: int) -> tuple[int, int, int]:

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from course_lib.explorables import warp_timelines
-from course_lib.explorables.warps import CYCLES, at, fits
+from course_lib.explorables.warps import CYCLES, at
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = warp_timelines
@@ -20,7 +20,7 @@ def test_steps_by_key_have_the_models_counters(opened):
     shown = opened(reduced_motion="reduce")
     shown.says("Predict, then play")
     assert not {"20", "128"} & set(re.findall(r"\d+", shown.told())), "the beginning gives nothing away"
-    left, right = at(1, 16), at(8, 4)
+    left, right = at(1), at(8)
     for step in range(1, 25):
         shown.press("ArrowRight")
         shown.when(f"^cycle {step} of {CYCLES}$")
@@ -40,10 +40,10 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     assert shown.scrub.get_attribute("aria-valuetext") == stopped
     shown.button("Play").click()
     shown.says(LAST + r".* You said 53; it is [0-9]")
-    right, left = (shown.slider(f"{side}: warps that the scheduler is to have") for side in ("Right", "Left"))
-    right.press("ArrowLeft")
-    shown.says(r"started 20 multiply-adds and the right one \d+\..* You said 53; it is [0-9]")
-    left.press("ArrowLeft")
+    right, left = (shown.root.get_by_role("group", name=f"{side}: outputs") for side in ("Right", "Left"))
+    right.get_by_text("4 × 4").click()
+    shown.says(r"started 20 multiply-adds and the right one 80\..* You said 53; it is [0-9]")
+    left.get_by_text("2 × 2").click()
     shown.says(r"^In 160 cycles (?!.*You said)")
     assert shown.prediction().input_value() == ""
 
@@ -52,24 +52,12 @@ def test_every_control_by_mouse_and_by_key(opened):
     shown = opened()
     shown.press("End")
     shown.says(LAST)
-    warps = shown.slider("Left: warps that the scheduler is to have")
-    for count in range(15, 0, -1):
-        warps.press("ArrowLeft")
-        assert warps.get_attribute("aria-valuetext") == ("1 warp" if count == 1 else f"{count} warps")
-        assert started(shown) == (at(1, count).multiply_adds, at(8, 4).multiply_adds)
     left, right = (shown.root.get_by_role("group", name=f"{side}: outputs") for side in ("Left", "Right"))
     for side in (2, 4, 1, 8):
         left.get_by_text(f"{side} × {side}").click()
-        assert warps.get_attribute("aria-valuetext") == ("16 warps" if side == 1 else f"{fits(side)}: no more fit")
-        assert started(shown)[0] == at(side, fits(side)).multiply_adds, "as many warps as fit, whatever ran before"
-    assert warps.get_attribute("aria-valuetext") == f"{fits(8)}: no more fit"
-    assert started(shown) == (128, 128)
+        assert started(shown) == (at(side).multiply_adds, at(8).multiply_adds)
     right.get_by_label("8 × 8").press("ArrowLeft")
-    assert started(shown) == (128, at(4, fits(4)).multiply_adds)
-    other = shown.slider("Right: warps that the scheduler is to have")
-    assert other.get_attribute("max") == str(fits(4))
-    other.press("Home")
-    assert started(shown) == (128, at(4, 1).multiply_adds)
+    assert started(shown) == (at(8).multiply_adds, at(4).multiply_adds)
 
 
 def test_the_legend_has_all_three_kinds_of_waiting(opened):
@@ -78,7 +66,7 @@ def test_the_legend_has_all_three_kinds_of_waiting(opened):
     shown.says(LAST)
     words = {text["words"] for text in shown.written()}
     assert {"stripes: queues for shared memory", "line: waits for its words", "hollow: ready, not its turn"} <= words
-    kinds = {letter for side, warps in ((1, 16), (8, 4)) for line in at(side, warps).warps for letter in line}
+    kinds = {letter for side in (1, 8) for line in at(side).warps for letter in line}
     assert kinds == set("LMqwr"), "and all of them are there to be seen"
 
 

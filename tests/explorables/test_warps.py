@@ -6,53 +6,50 @@ import pytest
 from javascript import evaluate
 
 from course_lib.explorables import warp_timelines
-from course_lib.explorables.warps import CYCLES, MOST, SIDES, START, alone, fits, one_k, states, tile_of
+from course_lib.explorables.warps import CYCLES, SIDES, START, alone, fits, one_k, states, tile_of
 from course_lib.model.rounds import rounds
 from course_lib.run import footprint
 
 PICTURE = warp_timelines
 WIDTHS = ((360, 12), (390, 12), (700, 14), (768, 14), (984, 14), (1280, 14), (1900, 14), (1864, 28), (1224, 28))
-VALUES = {"leftSide": 1, "leftWarps": 16, "rightSide": 8, "rightWarps": 16}
-POSITIONS = [(side, warps) for side in SIDES for warps in range(1, MOST + 1)]
+VALUES = {"left": 1, "right": 8}
 
 
 def test_every_position_is_the_models():
     for side in SIDES:
-        for warps in range(1, fits(side) + 1):
-            seen = rounds(warps, 2 * side, side * side, start=START, cycles=CYCLES)
-            assert states()["at"][f"{side}|{warps}"] == {"warps": list(seen.warps), "shared": seen.shared}
-    assert len(json.dumps(states(), separators=(",", ":"))) < 60_000
+        seen = rounds(fits(side), 2 * side, side * side, start=START, cycles=CYCLES)
+        assert states()["at"][str(side)] == {"warps": list(seen.warps), "shared": seen.shared}
+    assert len(json.dumps(states(), separators=(",", ":"))) < 10_000
 
 
 def test_as_many_warps_fit_as_the_compiled_kernel_leaves_registers_for():
     for side in SIDES:
         taken = footprint("sgemm_2d_tile", **tile_of(side)).occupancy
-        assert states()["fits"][str(side)] == taken.warps // 4
+        assert len(states()["at"][str(side)]["warps"]) == taken.warps // 4
         assert side == 1 or taken.limiter == "registers"
     assert [fits(side) for side in SIDES] == [16, 12, 8, 4]
 
 
 def test_nothing_is_left_of_the_beginnings_queue():
     for side in SIDES:
-        for warps in range(4 if side == 1 else 2, fits(side) + 1):              # with fewer, what a k takes is no part of 160 cycles
-            seen, later = (rounds(warps, 2 * side, side * side, start=start, cycles=CYCLES) for start in (START, 4 * START))
-            busy, long = (CYCLES - some.shared.count(".") for some in (seen, later))
-            assert busy == long == 4 * 2 / side * seen.multiply_adds, "as many loads as the multiply-adds need"
+        seen, later = (rounds(fits(side), 2 * side, side * side, start=start, cycles=CYCLES) for start in (START, 4 * START))
+        busy, long = (CYCLES - some.shared.count(".") for some in (seen, later))
+        assert busy == long == 4 * 2 / side * seen.multiply_adds, "as many loads as the multiply-adds need"
 
 
-COUNTED = """(m, {states, positions, ats}) => positions.map(([side, warps]) => {
-    const scene = m.sceneOf({ leftSide: side, leftWarps: warps, rightSide: side, rightWarps: warps }, states);
+COUNTED = """(m, {states, sides, ats}) => sides.map(side => {
+    const scene = m.sceneOf({ left: side, right: side }, states);
     return ats.map(at => m.counted(scene.sides.left.seen, at));
 })"""
 
 
 def test_the_counters_of_every_cycle_are_the_models(page):
     ats = list(range(0, CYCLES + 1, 16))
-    found = evaluate(page, COUNTED, {"states": states(), "positions": POSITIONS, "ats": ats})
-    for (side, warps), frames in zip(POSITIONS, found, strict=True):
-        seen = rounds(min(warps, fits(side)), 2 * side, side * side, start=START, cycles=CYCLES)
+    found = evaluate(page, COUNTED, {"states": states(), "sides": SIDES, "ats": ats})
+    for side, frames in zip(SIDES, found, strict=True):
+        seen = rounds(fits(side), 2 * side, side * side, start=START, cycles=CYCLES)
         for at, frame in zip(ats, frames, strict=True):
-            assert frame["adds"] == sum(line[:at].count("M") for line in seen.warps), (side, warps, at)
+            assert frame["adds"] == sum(line[:at].count("M") for line in seen.warps), (side, at)
             assert frame["loads"] == sum(line[:at].count("L") for line in seen.warps)
             assert frame["busy"] == at - seen.shared[:at].count(".")
         assert frames[-1]["adds"] == seen.multiply_adds
@@ -83,20 +80,8 @@ KEEPS = """(m, {states, values, others}) => { const before = m.sceneOf(values, s
 
 
 def test_a_prediction_is_for_the_left_side_as_it_was(page):
-    others = [{"rightSide": 1}, {"rightWarps": 2}, {"leftSide": 2}, {"leftWarps": 3}]
-    assert evaluate(page, KEEPS, {"states": states(), "values": VALUES, "others": others}) == [True, True, False, False]
-
-
-def test_a_slider_ends_at_the_warps_that_fit(page):
-    function = """(m, {states, values}) => m.picture.controls(states).filter(c => c.kind === "range")
-        .map(c => [c.most(values), c.says(values), c.says({ ...values, rightWarps: 3 })])"""
-    assert evaluate(page, function, {"states": states(), "values": VALUES}) == [
-        [16, "16 warps", "16 warps"], [4, "4: no more fit", "3 warps"]]
-
-
-def test_more_warps_than_fit_are_not_there(page):
-    function = "(m, {states, sides}) => sides.map(side => m.running({ leftSide: side, leftWarps: 16 }, states, 'left'))"
-    assert evaluate(page, function, {"states": states(), "sides": SIDES}) == [16, 12, 8, 4]
+    others = [{"right": 1}, {"left": 2}]
+    assert evaluate(page, KEEPS, {"states": states(), "values": VALUES, "others": others}) == [True, False]
 
 
 INSIDE = """(m, {states, values, widths}) => widths.map(([width, text]) => {
