@@ -59,9 +59,9 @@ def scoreboard() -> Table:
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * best.seconds:.1f}", "100.0%"))
     header = ("kernel", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
     counts = [best.repeats, *(product(variant, 16, N_TIMED)["repeats"] for variant in VARIANTS)]
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, blocks of 16 × 16, times {data.readings('coalescing').label}, of cuBLAS "
-                               f"{ladder.date}, medians of {min(counts)} to {max(counts)} measurements; sectors counted for "
-                               f"{N_COUNTED} × {N_COUNTED}")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, blocks of 16 × 16, times {data.readings('coalescing').label}, that of "
+                               f"cuBLAS on another day, {ladder.date}; medians of {min(counts)} to {max(counts)} measurements; sectors "
+                               f"counted for {N_COUNTED} × {N_COUNTED}")
 
 
 def asked() -> Picture:
@@ -76,14 +76,14 @@ def asked() -> Picture:
 
 
 def traffic() -> Table:
-    """Return how far the loads of both kernels came, counted by ncu: sectors of L1 and of L2; and their times."""
+    """Return how far the loads of both kernels came, counted by ncu: sectors of L1 and of L2, bytes of DRAM; and their times."""
     rows = []
     for variant, T in PAIRS:
         row = product(variant, T, N_PROFILED, "count")
-        counts = (f"{row[what] / 1e6:,.1f}" for what in ("load_sectors", "l2_sectors_read"))
+        counts = (f"{row[what] / 1e6:,.1f}" for what in ("load_sectors", "l2_sectors_read", "dram_bytes_read"))
         rows.append((named(variant, T), *counts, f"{1e6 * seconds(variant, T, N_PROFILED):.0f}"))
-    return Table(("kernel", "sectors asked of L1, millions", "sectors asked of L2, millions", "recorded, µs"), rows,
-                 f"{N_PROFILED} × {N_PROFILED} matrices, {data.readings('coalescing').label}")
+    return Table(("kernel", "sectors asked of L1, millions", "sectors asked of L2, millions", "bytes from DRAM, millions", "recorded, µs"),
+                 rows, f"{N_PROFILED} × {N_PROFILED} matrices, {data.readings('coalescing').label}")
 
 
 def limits() -> Table:
