@@ -64,10 +64,19 @@ def scoreboard() -> Table:
                                f"counted for {N_COUNTED} × {N_COUNTED}")
 
 
+def asked_of(cache: str, variant: str) -> float:
+    """Return the millions of sectors that were asked of "L1" or "L2" by the naive or the tiled kernel in blocks of 16 × 16.
+
+    >>> asked_of("L2", "tiled")
+    12.9
+    """
+    what = {"L1": "load_sectors", "L2": "l2_sectors_read"}[cache]
+    return round(product(variant, 16, N_PROFILED, "count")[what] / 1e6, 1)
+
+
 def asked() -> Picture:
     """Draw how many sectors both kernels ask of L1, and L1 of L2, in blocks of 16 × 16, counted by ncu."""
-    found = {f"{variant}: asked of {cache}": round(product(variant, 16, N_PROFILED, "count")[what] / 1e6, 1)
-             for cache, what in (("L1", "load_sectors"), ("L2", "l2_sectors_read")) for variant in VARIANTS}
+    found = {f"{variant}: asked of {cache}": asked_of(cache, variant) for cache in ("L1", "L2") for variant in VARIANTS}
     where = f"{N_PROFILED} × {N_PROFILED} matrices, blocks of 16 × 16,\n{data.readings('coalescing').label}"
     ax = bars(found, unit=f"millions of sectors, {where}")
     for number, bar in enumerate(ax.patches):
