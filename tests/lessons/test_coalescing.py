@@ -182,6 +182,13 @@ def test_the_chart_of_the_strides_has_all_sectors_and_what_memory_needs_for_them
         assert row["stride"] > 8 or row["dram_bytes_read"] == pytest.approx(32 * row["load_sectors"], rel=0.001), "all from memory"
 
 
+def test_the_notes_name_places_by_headings_that_are_there():
+    places = re.findall(r"^\| \d+ \| \*\*([^*]+)\*\*", LECTURE, re.MULTILINE)
+    assert len(places) == 8
+    headings = " ".join(line for text in CELLS.values() for line in text.splitlines() if line.startswith("#"))
+    assert all(place in headings for place in places)
+
+
 def test_stride_16_takes_nearly_twice_as_long_with_the_same_sectors_but_other_lines():
     assert strides.sectors_per_32(8) == strides.sectors_per_32(16) == 32 + 4
     assert 1.8 < coalescing.recorded_us(16) / coalescing.recorded_us(8) < 1.9
