@@ -152,7 +152,8 @@ def test_the_prose_says_what_was_recorded_of_copies():
     said(f"copies 2²⁶ floats that lie side by side in {us(1)} µs", f"With stride 1 it takes {us(1)} µs",
          f"With stride 8 the copy takes {us(8)} µs", f"The copy with stride 8 took {us(8)} µs")
     together = {many: experiments.us(what="loads", VEC=1, LOADS=many, TOGETHER=1, kernel="copy_loads") for many in (1, 4)}
-    said(f"When each thread copies one float, this program takes {together[1]:.0f} µs", f"before it stores the first, it takes {together[4]:.0f} µs")
+    said(f"When each thread copies one float, this program takes {together[1]:.0f} µs",
+         f"before it stores the first, it takes {together[4]:.0f} µs")
     delivered = {row["offset"]: row["dram_bytes_read"] / 1e6 for row in data.readings("coalescing").find(
         what="count", kernel="copy_strided", stride=1, VEC=1, limit=0)}
     said(f"a profiler counted {delivered[0]:.1f} million bytes from memory, with offset 0 as with offset 1")
@@ -225,7 +226,8 @@ def test_line_29_alone_is_a_quarter_and_sectors_alone_are_nothing():
     again = down["load_sectors"] - along["load_sectors"]
     assert down["l2_sectors_read"] - along["l2_sectors_read"] < 0.1 * again, "the L1 answered most of the repeats"
     first, then = (row["shared_store_wavefronts"] / 1e6 for row in (down, along))
-    said(f"At N = {down['N']}, a profiler counted {first:.2f} million passes for the stores of both tiles with the old line, and {then:.2f} million")
+    said(f"At N = {down['N']}, a profiler counted {first:.2f} million passes for the stores of both tiles with the old line, "
+         f"and {then:.2f} million with the new one")
     down, along = us("down", 4096), us("along", 4096)
     assert f"{down / along:.2f} times as long as with line 29 alone changed: {down / 1e3:.1f} instead of {along / 1e3:.1f} ms" in \
         " ".join(LECTURE.split())
