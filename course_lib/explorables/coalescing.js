@@ -6,7 +6,7 @@ import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
 const LANES = 32, SECTOR = 32, LINE = 128, FLOAT = 4, EPS = 1e-6;        // bytes, but for the lanes
 const MOST_STRIDE = 16, MOST_OFFSET = 8, COLUMNS = 128, TILE = 16, MOST_PAD = 8;
-const STAY = [0, 1, 2, 3, TILE];                                          // lanes whose arrows stay in a picture of B: neighbours, and one with the other ty
+const STAY = [0, 1, TILE];                                                // lanes whose arrows stay in a picture of B: neighbours, and one with the other ty
 const SHOWN = 160;                                                         // bytes of each row of B that are drawn: a cache line and a sector
 const PIECES = { 2: ["half", "halves"], 4: ["float", "floats"], 8: ["pair of floats", "pairs of floats"], 16: ["group of four floats", "groups of four floats"] };
 const EVERY = ["", "", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"];
@@ -145,7 +145,7 @@ function drawMemory(pen, view, where, now) {
   const grey = values.walk && values.pad ? [`Grey: the ${values.pad > 1 ? plural(values.pad, "unused float") : "unused float"} at the end of the row above.`] : [];
   const captions = [
     ["Box: a sector, 32 bytes. Between two long strokes: a cache line, four sectors.", "Between two long strokes: a cache line."],
-    values.walk ? [`The beginning of each row of B.${grey.map(words => ` ${words}`).join("")}`, ...grey] : ["Each row goes on where the row above ends. Left: the number of its first byte.", "Each row goes on where the row above ends."],
+    values.walk ? [`The beginning of each row of B. A number: the lane that asks for this float.${grey.map(words => ` ${words}`).join("")}`, grey[0] ?? "The beginning of each row of B."] : ["Each row goes on where the row above ends. Left: the number of its first byte.", "Each row goes on where the row above ends."],
   ];
   pen.font = `400 ${Math.round(text)}px ${view.fontFamily}`;
   captions.forEach((words, i) => write(pen, view, words.find(some => pen.measureText(some).width < memory.w) ?? words.at(-1), memory.x, below + 1.35 * i * text, { most: memory.w }));
@@ -195,6 +195,14 @@ function drawWanted(pen, view, where, lane, { faint = false } = {}) {
   const box = laneSeen(view, where, lane), colour = view.scene.bad ? view.hues.bad : view.colours[lane];
   if (!faint) fill(pen, box, colour);
   outline(pen, { ...box, w: Math.max(1.5, box.w) }, faint ? colour : view.paper, faint ? 1.6 : 0.6);
+}
+
+/** In a picture of B, the numbers of the lanes in the floats that they ask for, where they can be read. */
+function drawNumbers(pen, view, where, lanes) {
+  for (let lane = 0; lane < lanes; ++lane) {
+    const { x, y, w, h } = laneSeen(view, where, lane), size = Math.min(0.95 * h, 0.72 * w);
+    if (size >= 9) write(pen, view, lane, x + w / 2, y + h / 2 + 0.36 * size, { align: "center", size: size / view.text, colour: lane < view.hues.white ? "#fff" : "#000" });
+  }
 }
 
 function drawLanes(pen, view, where, lanes) {
@@ -251,7 +259,10 @@ function draw(pen, given) {
   for (let lane = 0; lane < (view.scene.bad ? 1 : now.lanes); ++lane) drawWanted(pen, view, where, lane);
   for (const lane of asked) drawWanted(pen, view, where, lane, { faint: true });
   drawFrames(pen, view, where, now);
-  if (view.values.walk) arrows();
+  if (view.values.walk) {
+    arrows();
+    drawNumbers(pen, view, where, now.lanes);
+  }
   if (landing) drawArrow(pen, view, where, now.lanes, ease(part));
   for (const lane of asked) drawArrow(pen, view, where, lane, 1, { faint: true });
   drawCounters(pen, view, where, now);

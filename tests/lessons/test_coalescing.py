@@ -24,6 +24,7 @@ from course_lib.plots import requests, style
 from course_lib.run import run, run_gather
 from course_lib.run.listing import COLUMNS
 from course_lib.simt import launch
+from course_lib.toolchain import compile_cuda, sass
 from course_lib.widgets.compute import evaluate, floats, inputs
 from tools import my_course
 from tools.record import coalescing as recorder
@@ -151,10 +152,11 @@ def test_the_prose_says_what_was_recorded_of_copies():
     said(f"copies 2²⁶ floats that lie side by side in {us(1)} µs", f"With stride 1 it takes {us(1)} µs",
          f"With stride 8 the copy takes {us(8)} µs", f"The copy with stride 8 took {us(8)} µs")
     together = {many: experiments.us(what="loads", VEC=1, LOADS=many, TOGETHER=1, kernel="copy_loads") for many in (1, 4)}
-    said(f"it takes {together[4]:.0f} µs. With one float per thread the same program takes {together[1]:.0f} µs")
+    said(f"When each thread copies one float, this program takes {together[1]:.0f} µs",
+         f"before it stores the first, it takes {together[4]:.0f} µs")
     delivered = {row["offset"]: row["dram_bytes_read"] / 1e6 for row in data.readings("coalescing").find(
         what="count", kernel="copy_strided", stride=1, VEC=1, limit=0)}
-    said(f"a profiler counted {delivered[0]:.1f} million bytes from memory, with offset 0 and with offset 1")
+    said(f"a profiler counted {delivered[0]:.1f} million bytes from memory, with offset 0 as with offset 1")
     assert f"{delivered[0]:.1f}" == f"{delivered[1]:.1f}"
     assert f"with four floats per lane the copy takes {experiments.us(what='copy', stride=1, offset=0, VEC=4):.0f} µs" in LECTURE
     assert 4 * device("H200").l2_bytes < 4 * experiments.COPIED == 256 * 2**20 < 5 * device("H200").l2_bytes
@@ -164,7 +166,7 @@ def test_the_chart_of_the_strides_has_all_sectors_and_what_memory_needs_for_them
     steps = list(strides.STRIDES)
     sectors = [strides.sectors_per_32(stride) for stride in steps]
     assert sectors == [8, 12, 16, 20, 24, 28, 32, 36]
-    said("they grow from 8 to 36", "The store always touches 4")
+    said("they grow from 4 + 4 to 32 + 4, because the store always touches 4: that is 4.5 times as many")
     at_the_rate, copies, at_once = axes_of(coalescing.stride_chart, monkeypatch).lines
     assert list(copies.get_xdata()) == list(at_the_rate.get_xdata()) == steps
     times = list(copies.get_ydata())
@@ -174,11 +176,18 @@ def test_the_chart_of_the_strides_has_all_sectors_and_what_memory_needs_for_them
     assert (at_once.get_xdata()[0], round(at_once.get_ydata()[0])) == (1, 129)
     first, last = (4.8 * strides.least_us(x) / us for x, us in ((8, times[0]), (36, times[-1])))
     said(f"the sectors go by at {last:.1f} TB/s. That is {last / 4.8:.0%} of this rate".replace("%", " %"),
-         f"With stride 1 it is only {first:.1f} TB/s", "memory would move them all at 4.8 TB/s")
+         f"With stride 1 it is only {first:.1f} TB/s", "memory would move all of them at 4.8 TB/s")
     assert Fraction(36 - 4 - 4, 36) == Fraction(7, 9)
     said("7 of 9 bytes in these sectors are for nothing")
     for row in data.readings("coalescing").find(what="count", kernel="copy_strided", offset=0, VEC=1, limit=0):
         assert row["stride"] > 8 or row["dram_bytes_read"] == pytest.approx(32 * row["load_sectors"], rel=0.001), "all from memory"
+
+
+def test_the_notes_name_places_by_headings_that_are_there():
+    places = re.findall(r"^\| \d+ \| \*\*([^*]+)\*\*", LECTURE, re.MULTILINE)
+    assert len(places) == 8
+    headings = " ".join(line for text in CELLS.values() for line in text.splitlines() if line.startswith("#"))
+    assert all(place in headings for place in places)
 
 
 def test_stride_16_takes_nearly_twice_as_long_with_the_same_sectors_but_other_lines():
@@ -217,7 +226,8 @@ def test_line_29_alone_is_a_quarter_and_sectors_alone_are_nothing():
     again = down["load_sectors"] - along["load_sectors"]
     assert down["l2_sectors_read"] - along["l2_sectors_read"] < 0.1 * again, "the L1 answered most of the repeats"
     first, then = (row["shared_store_wavefronts"] / 1e6 for row in (down, along))
-    said(f"at N = {down['N']} a profiler counted {first:.2f} and {then:.2f} million")
+    said(f"At N = {down['N']}, a profiler counted {first:.2f} million passes for the stores of both tiles with the old line, "
+         f"and {then:.2f} million with the new one")
     down, along = us("down", 4096), us("along", 4096)
     assert f"{down / along:.2f} times as long as with line 29 alone changed: {down / 1e3:.1f} instead of {along / 1e3:.1f} ms" in \
         " ".join(LECTURE.split())
@@ -259,7 +269,15 @@ def test_the_repaired_kernel_is_right_and_touches_4_sectors(repaired):
     A, B, _ = inputs(256, 256, 256)
     assert run(repaired, A, B).sectors_per_request() == 4
     assert counted("sgemm_uncoalesced").sectors_per_request() == 10
-    said("(4 + 16) / 2 = 10 on average")
+    said("counts 4 sectors per load request, for A and for B. Before, it counted 16")
+
+
+def test_the_readers_kernel_is_the_recorded_one_without_its_unused_float(repaired):
+    recorded = kernels.get("sgemm_uncoalesced").source.replace(recorder.DOWN, recorder.ALONG)
+    without = recorded.replace("[TILE + 1]", "[TILE]")
+    mine, same, other = ([each.text for each in sass(compile_cuda(text))] for text in (repaired, without, recorded))
+    assert mine == same != other
+    said("its `Bs` does not have the unused float that line 19 adds to each row")
 
 
 def test_the_reader_begins_with_the_uncoalesced_load_and_check_names_it():

@@ -44,7 +44,7 @@ def stride_chart() -> Picture:
     for stride, us in zip(STRIDES, times, strict=True):
         ax.annotate(f"{us}", (stride, us), xytext=(-4, 9), textcoords="offset points", ha="right" if stride > 1 else "center")
     ax.plot(1, at_once, color=style.VERMILION, marker="^", markersize=10, linestyle="none",
-            label="stride 1, four loads before the first store")
+            label="another program: four loads before the first store")
     ax.annotate(f"{at_once:.0f}", (1, at_once), xytext=(-10, -5), textcoords="offset points", ha="right")
     ax.set(xlabel=f"stride, and below it the sectors that load and store touch for 32 floats\n{label()}",
            ylabel="µs for 2²⁶ floats", xlim=(0.4, STRIDES[-1] + 0.4), ylim=(0, 600))
@@ -52,5 +52,5 @@ def stride_chart() -> Picture:
     ax.legend(frameon=False, loc="lower right")
     said = [f"stride {s}: {x:g} sectors, {us}" for s, x, us in zip(STRIDES, sectors, times, strict=True)]
     return render(ax, "Microseconds of a copy over its stride, with the sectors per 32 floats. " + "; ".join(said)
-                  + f"; stride 1 with four loads before the first store: {sectors[0]:g} sectors, {at_once:.0f}. "
+                  + f"; another program with stride 1, four loads before the first store: {sectors[0]:g} sectors, {at_once:.0f}. "
                   f"All sectors at {peak:g} TB/s would take from {least_us(sectors[0]):.0f} to {least_us(sectors[-1]):.0f}.")

@@ -59,15 +59,24 @@ def scoreboard() -> Table:
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * best.seconds:.1f}", "100.0%"))
     header = ("kernel", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
     counts = [best.repeats, *(product(variant, 16, N_TIMED)["repeats"] for variant in VARIANTS)]
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, blocks of 16 × 16, times {data.readings('coalescing').label}, of cuBLAS "
-                               f"{ladder.date}, medians of {min(counts)} to {max(counts)} measurements; sectors counted for "
-                               f"{N_COUNTED} × {N_COUNTED}")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, blocks of 16 × 16, times {data.readings('coalescing').label}, that of "
+                               f"cuBLAS on another day, {ladder.date}; medians of {min(counts)} to {max(counts)} measurements; sectors "
+                               f"counted for {N_COUNTED} × {N_COUNTED}")
+
+
+def asked_of(cache: str, variant: str) -> float:
+    """Return the millions of sectors that were asked of "L1" or "L2" by the naive or the tiled kernel in blocks of 16 × 16.
+
+    >>> asked_of("L2", "tiled")
+    12.9
+    """
+    what = {"L1": "load_sectors", "L2": "l2_sectors_read"}[cache]
+    return round(product(variant, 16, N_PROFILED, "count")[what] / 1e6, 1)
 
 
 def asked() -> Picture:
     """Draw how many sectors both kernels ask of L1, and L1 of L2, in blocks of 16 × 16, counted by ncu."""
-    found = {f"{variant}: asked of {cache}": round(product(variant, 16, N_PROFILED, "count")[what] / 1e6, 1)
-             for cache, what in (("L1", "load_sectors"), ("L2", "l2_sectors_read")) for variant in VARIANTS}
+    found = {f"{variant}: asked of {cache}": asked_of(cache, variant) for cache in ("L1", "L2") for variant in VARIANTS}
     where = f"{N_PROFILED} × {N_PROFILED} matrices, blocks of 16 × 16,\n{data.readings('coalescing').label}"
     ax = bars(found, unit=f"millions of sectors, {where}")
     for number, bar in enumerate(ax.patches):
@@ -76,14 +85,14 @@ def asked() -> Picture:
 
 
 def traffic() -> Table:
-    """Return how far the loads of both kernels came, counted by ncu: sectors of L1 and of L2; and their times."""
+    """Return how far the loads of both kernels came, counted by ncu: sectors of L1 and of L2, bytes of DRAM; and their times."""
     rows = []
     for variant, T in PAIRS:
         row = product(variant, T, N_PROFILED, "count")
-        counts = (f"{row[what] / 1e6:,.1f}" for what in ("load_sectors", "l2_sectors_read"))
+        counts = (f"{row[what] / 1e6:,.1f}" for what in ("load_sectors", "l2_sectors_read", "dram_bytes_read"))
         rows.append((named(variant, T), *counts, f"{1e6 * seconds(variant, T, N_PROFILED):.0f}"))
-    return Table(("kernel", "sectors asked of L1, millions", "sectors asked of L2, millions", "recorded, µs"), rows,
-                 f"{N_PROFILED} × {N_PROFILED} matrices, {data.readings('coalescing').label}")
+    return Table(("kernel", "sectors asked of L1, millions", "sectors asked of L2, millions", "bytes from DRAM, millions", "recorded, µs"),
+                 rows, f"{N_PROFILED} × {N_PROFILED} matrices, {data.readings('coalescing').label}")
 
 
 def limits() -> Table:
