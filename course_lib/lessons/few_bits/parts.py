@@ -44,8 +44,8 @@ def beside_the_library() -> Table:
         work = 2e-12 * row["M"] * row["N"] * row["K"]
         speeds = (f"{work / row[who]:.0f} ({work / row[who] / peak:.0%})" for who, peak in zip(("library", "ours"), peaks(), strict=True))
         rows.append((f"{row['N']:,}", *speeds, f"{row['ratio']:.2f}"))
-    return Table(("N", "cuBLAS, TFLOP/s", "sgemm_parts, TFLOP/s", "times as fast"), rows,
-                 f"float32; {found.label}; median of turns. In brackets: share of {peaks()[0]:.0f} TFLOP/s, FFMA's peak at 1980 MHz, "
+    return Table(("N", "cuBLAS", "sgemm_parts", "times as fast"), rows,
+                 f"TFLOP/s in float32; {found.label}; median of turns. In brackets: share of {peaks()[0]:.0f}, FFMA's peak at 1980 MHz, "
                  f"for cuBLAS, and of {peaks()[1]:.0f}, a sixth of bfloat16's peak, for sgemm_parts")
 
 

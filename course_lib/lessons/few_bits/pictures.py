@@ -32,7 +32,7 @@ def draw_beside_the_library() -> Axes:
     Axes
         That of the speeds; the errors have the figure's second.
     """
-    upper, (rows, names) = style.axes(width=WIDTH, height=5.2), _raced()
+    upper, (rows, names) = style.axes(width=WIDTH, height=4.6), _raced()
     halves = style.figure_of(upper).add_gridspec(2, 1)
     upper.set_subplotspec(halves[0])
     lower = style.figure_of(upper).add_subplot(halves[1])
