@@ -8,6 +8,7 @@ const HUES = { light: { 23: "#d55e00", 10: "#a64d83", 7: "#0072b2", parts: "#008
 const hueOf = (bits, parts) => (parts === 1 && [7, 10, 23].includes(bits) ? bits : bits === 7 ? "parts" : "other");
 const NAMED = { 7: "bfloat16", 10: "TF32", 23: "float32" }, TICKS = [0, -8, -16, -24, -32, -40];
 const raised = n => String(n).replace("-", "⁻").replace(".", "·").replace(/\d/g, d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
+const off = share => (Number(share) ? `off by ${share}` : "all that float32 has");
 export const power = (exponent, least) => (exponent <= least ? `less than 2 to the minus ${-least}` : `2 to the minus ${(-exponent).toFixed(1)}`);
 
 export function sceneOf(values, states) {
@@ -19,13 +20,14 @@ export function sceneOf(values, states) {
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
-  const { width, height, narrow } = view, text = Math.min(view.text, width / (narrow ? 28 : 62), height / (narrow ? 44 : 22));
+  const { width, height, narrow } = view, text = Math.min(view.text, width / (narrow ? 28 : 62), height / (narrow ? 48 : 25));
   const row = 1.75 * text, label = 5.2 * text, value = 7.2 * text, wide = narrow ? width : 0.56 * width;
   const table = { x: label, y: 4 * text, w: wide - label - value, row, gap: 2.6 * text, end: wide };
   const high = table.y + 6 * row + table.gap;
   const plot = narrow ? { x: 3.6 * text, y: high + 3.4 * text, w: width - 4.6 * text } : { x: wide + 4.6 * text, y: 2.6 * text, w: width - wide - 5.6 * text };
-  plot.h = height - plot.y - 3.4 * text;
-  return { text, table, plot, high, cell: table.w / 33 };
+  plot.h = height - plot.y - (narrow ? 9.4 : 3.4) * text;
+  const legend = { x: 0.4 * text, y: (narrow ? plot.y + plot.h + 2.6 * text : high) + 1.3 * text, w: wide - 0.8 * text };
+  return { text, table, plot, high, legend, cell: table.w / 33 };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -89,7 +91,7 @@ function drawTable(pen, view, where) {
   scene.rows.forEach((row, i) => drawRow(pen, view, row, table.y + i * table.row, where, view.hues[[23, 10, 7][i]]));
   if (shown > 0) {
     const top = table.y + scene.rows.length * table.row + table.gap;
-    write(pen, view, `${plural(scene.bits, "fraction bit")}, ${plural(scene.parts, "part")}: off by ${scene.left} of x`, 0.4 * text, top - 0.6 * text, { weight: 700, most: table.end - 0.8 * text });
+    write(pen, view, `${plural(scene.bits, "fraction bit")}, ${plural(scene.parts, "part")}: ${off(scene.left)} of x`, 0.4 * text, top - 0.6 * text, { weight: 700, most: table.end - 0.8 * text });
     scene.own.forEach((row, i) => drawRow(pen, view, row, top + i * table.row, where, view.hues[hueOf(scene.bits, scene.parts)]));
   }
 }
@@ -97,7 +99,7 @@ function drawTable(pen, view, where) {
 function drawChart(pen, view, where) {
   const { plot, text } = where, { scene, at } = view, { states } = scene, shown = clamp(at - 1), gap = plot.w / states.bits.length;
   const yOf = exponent => plot.y + plot.h * exponent / states.least;
-  write(pen, view, view.narrow ? `Largest error / Σ |a| |b|, K = ${states.K}` : `Largest error of a product / Σ |a| |b|, K = ${states.K}`, plot.x - 3 * text, plot.y - 1.2 * text, { weight: 700, most: plot.w + 3 * text });
+  write(pen, view, `${view.narrow ? "Largest error" : "Largest error of C"} / Σ |a| |b|, sums of ${states.K} terms`, plot.x - 3 * text, plot.y - 1.2 * text, { weight: 700, most: plot.w + 3 * text });
   for (const tick of TICKS) {
     pen.globalAlpha = 0.18;
     pen.fillStyle = view.ink;
@@ -131,22 +133,29 @@ function drawChart(pen, view, where) {
     pen.fillRect(x - half, y - text, 2 * half, 1.35 * text);
     write(pen, view, words, x, y, { align: "center", weight: 700 });
   }
-  const right = plot.x + plot.w, formats = scene.parts > 1 ? "green: bfloat16 in parts" : "blue: bfloat16, purple: TF32";
-  for (const [i, words] of (view.narrow ? ["bars: numbers rounded", "striped: below float32's", "black: their bound", "orange: float32's sums"] : ["bars: A and B rounded, sums exact", "striped: below the orange line", "black: bound of that error", "orange: float32, sums rounded", formats]).entries()) write(pen, view, words.replace("black", view.dark ? "white" : "black"), right, plot.y + (i + 1) * 1.3 * text, { align: "right" });
   return 0;
+}
+
+/** What the chart's marks mean, outside of it: below the table, or on narrow screens below the chart. */
+function drawLegend(pen, view, { legend, text }) {
+  const formats = view.scene.parts > 1 ? "green: bfloat16 in parts" : "blue: bfloat16; purple: TF32";
+  const lines = [`bars: A and B rounded, sums exact; ${formats}`, "striped bars: below the orange line",
+    `${view.dark ? "white" : "black"} marks: the bound, which no error exceeds`, "orange line: sgemm_naive in float32, sums rounded"];
+  lines.forEach((words, i) => write(pen, view, words, legend.x, legend.y + 1.3 * i * text, { most: legend.w }));
 }
 
 export function draw(pen, given) {
   const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"] };
   drawTable(pen, view, where);
   drawChart(pen, view, where);
+  drawLegend(pen, view, where);
 }
 
 // ---- words -------------------------------------------------------------------------------------------------------------------------
 export function says({ scene }, step) {
   const { label, bits, parts, states, error, bound, left } = scene, kept = `${plural(bits, "fraction bit")}${parts > 1 ? ` in each of ${parts} parts` : ""}`;
   if (step <= 0) return `Each number of A and B keeps ${kept}. How large is the largest error of a product, as a share of Σ |a| |b|: 2 to the minus what? Predict, then play.`;
-  if (step < 2) return `${label} with ${kept} is off by ${left} of it.`;
+  if (step < 2) return `${label} with ${kept} is ${off(left)} of it.`;
   const verdict = error < states.float32 ? "less than the rounding of float32's sums costs" : "more than the rounding of float32's sums costs";
   if (bits === 23) return `With ${kept} the numbers stay what they are, and the product is exact, as its sums are. sgemm_naive rounds sums: its error is ${power(states.float32, states.least)}.`;
   return `With ${kept} the largest error of the product is ${power(error, states.least)}; the bound is ${power(bound, states.least)}. It is ${verdict}: ${power(states.float32, states.least)} in sgemm_naive.`;
@@ -163,9 +172,9 @@ export const picture = {
   title: "What is left of a number, and what it costs a product",
   ask: { label: "Your prediction: 2 to the minus", unit: "" },
   order: ["says", "player", "controls", "picture"],
-  height: (width, text, narrow) => (narrow ? 44 * text : clamp(0.32 * width, 330, 380)),
+  height: (width, text, narrow) => (narrow ? 48 * text : clamp(0.32 * width, 350, 380)),
   controls: states => [
-    { kind: "choice", key: "number", label: "x", options: states.numbers.map(({ label }, i) => [i, label]) },
+    { kind: "choice", key: "number", label: "x in the table", options: states.numbers.map(({ label }, i) => [i, label]) },
     { kind: "range", key: "bits", label: "Fraction", name: "Bits of the fraction", min: states.bits[0], max: states.bits.at(-1), says: values => `${values.bits}: ${NAMED[values.bits] ?? "bits"}` },
     { kind: "range", key: "parts", label: "Parts", name: "Parts of each number", min: 1, max: 3, says: ({ parts }) => `${parts}: ${plural(parts * (parts + 1) / 2, "product")}` }],
   scene: sceneOf, draw, says, when, describes,

@@ -47,14 +47,16 @@ def bound(mantissa: int, count: int) -> float:
     """Return what the error of `product` cannot exceed, relative to the sum of |a| |b|: what is left out, each as large as it can be.
 
     With v = 2**-(mantissa + 1) the first part leaves at most v of a number, and each further part v/2 of what the one before left: that is
-    below a power of two, or it is that power, and then nothing is left. A part is as large as what was left, at most.
+    below a power of two, or it is that power, and then nothing is left. Of a float32 nothing is left either where that is less than its
+    last digit. A part is as large as what was left, at most.
 
     >>> bound(7, 1) / 2**-7, bound(7, 2) / 2**-15, bound(7, 3) / 2**-24
-    (1.001953125, 1.0000019073486328, 1.5009765662252903)
+    (1.001953125, 1.0000019073486328, 1.0009765625)
     """
     left = [2.0 ** -(mantissa + 1)]
     for _ in range(count):
-        left.append(left[-1] * left[0] / 2)
+        rest = left[-1] * left[0] / 2
+        left.append(rest if rest >= 2.0**-23 else 0.0)
     products = sum(left[i - 1] * left[j - 1] for i in range(1, count) for j in range(count - i, count))
     return products + 2 * left[count - 1] + left[count - 1] ** 2
 

@@ -37,4 +37,4 @@ def sums_of_eight() -> Table:
     rows = [(f"{K:,}", *(f"{error:.1e}" for error in errors(K))) for K in DEPTHS]
     heads = ("K", "A and B rounded, sums exact", f"sums of {TERMS} terms", "one sum for all of K")
     return Table(heads, rows, "Largest error / Σ |a| |b| of positive numbers in E4M3; "
-                 "in the last two columns the rounded numbers count as given; simulated")
+                 "in the last two columns of the sums alone; computed by the simulator")

@@ -115,7 +115,7 @@ def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str |
     Axes
         With two lines for each kernel: the errors, then the bounds.
     """
-    ax = style.axes(ax, width=7.7, height=4.8)
+    ax = style.axes(ax, width=5.6, height=5.2)
     drawn: list[tuple[float, Artist]] = []
     for i, e in enumerate(found):
         xs, colour = sorted(e.errors), COLOURS.get(FORMATS.get(e.kernel, ""), style.CYCLE[i])
@@ -132,7 +132,8 @@ def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str |
     ax.grid(axis="y")
     ax.set(ylim=(1e-9, 3e-2), xlabel="K: terms of each sum", ylabel="largest error / Σ |a| |b|", title=title or "")
     ax.plot([], [], linestyle="--", color=style.GREY, linewidth=1.6, label="dashed: the bound")
-    style.legend_beside(ax, [*(line for _, line in sorted(drawn, key=lambda pair: pair[0])), ax.lines[-1]])
+    handles = [*(line for _, line in sorted(drawn, key=lambda pair: pair[0])), ax.lines[-1]]
+    ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(-0.1, -0.15))      # below: on a phone there is no place beside
     return ax
 
 

@@ -1,4 +1,4 @@
-"""Lesson 20's pictures: the recorded race, the nine products, the side on which sums end, and what each way to add them costs."""
+"""Lesson 20's pictures: the recorded race, the nine products, parts or short sums, and the side on which sums end."""
 
 from typing import Any
 
@@ -7,13 +7,15 @@ from matplotlib.axes import Axes
 
 from course_lib.data import readings
 from course_lib.lessons.few_bits.errors import COLOURS
-from course_lib.lessons.few_bits.sums import GROUPS, LONGEST, WAYS, error_of, sides, sizes_of_products, summed
+from course_lib.lessons.few_bits.sums import LONGEST, TERMS, error_of, sides, sizes_of_products, summed, ways
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 WATER, DEEP = "#D6EAF8", 13.0          # the colour below the waterline, and how many powers of ten the picture of products shows
 SIGNS = {1: "all terms positive", -1: "all terms negative"}
-KERNELS = {"sgemm_parts": "sgemm_parts: 64 terms per sum", "sgemm_naive": "sgemm_naive: one sum for all terms"}
+WIDTH = 5.6                            # inches of every picture: on a phone the words are large enough, too
+NAMES = {(False, False): "float32, one long sum\n(sgemm_naive)", (False, True): f"float32,\nsums of {TERMS} terms",
+         (True, False): "three parts,\none long sum", (True, True): f"three parts, sums of\n{TERMS} terms (sgemm_parts)"}
 
 
 def _raced():
@@ -30,23 +32,21 @@ def draw_beside_the_library() -> Axes:
     Axes
         That of the speeds; the errors have the figure's second.
     """
-    left, (rows, names) = style.axes(width=10.5, height=3.9), _raced()
-    halves = style.figure_of(left).add_gridspec(1, 2)
-    left.set_subplotspec(halves[0])
-    right = style.figure_of(left).add_subplot(halves[1])
+    upper, (rows, names) = style.axes(width=WIDTH, height=4.6), _raced()
+    halves = style.figure_of(upper).add_gridspec(2, 1)
+    upper.set_subplotspec(halves[0])
+    lower = style.figure_of(upper).add_subplot(halves[1])
     at = np.arange(len(rows))
     for i, (name, (time, error)) in enumerate(names.items()):
         look: dict[str, Any] = {"color": COLOURS["three parts" if i else "float32"], "edgecolor": style.INK, "label": name}
-        for axes, heights in ((left, [2e-12 * row["N"] ** 3 / row[time] for row in rows]), (right, [row[error] * 1e7 for row in rows])):
-            axes.bar_label(axes.bar(at + 0.4 * i - 0.2, heights, 0.4, **look), fmt="%.0f" if axes is left else "%.1f", fontsize=12)
-    for axes, title in ((left, "speed, TFLOP/s: more is better"), (right, "largest error, 10⁻⁷ of Σ |a| |b|: less is better")):
-        axes.set_xticks(at, [f"{row['N']:,}" for row in rows])
-        axes.set_xlabel("N")
+        for axes, heights in ((upper, [2e-12 * row["N"] ** 3 / row[time] for row in rows]), (lower, [row[error] * 1e7 for row in rows])):
+            axes.bar_label(axes.bar(at + 0.4 * i - 0.2, heights, 0.4, **look), fmt="%.0f" if axes is upper else "%.1f", fontsize=12)
+    for axes, title in ((upper, "Speed, TFLOP/s: more is better"), (lower, "Largest error, 10⁻⁷ of Σ |a| |b|: less is better")):
+        axes.set_xticks(at, [f"N = {row['N']:,}" for row in rows])
         axes.set_title(title, fontsize=13.5)
-    left.margins(y=0.3)
-    right.margins(y=0.12)
-    left.legend(loc="upper left")
-    return left
+        axes.margins(y=0.15)
+    upper.legend(loc="upper left")
+    return upper
 
 
 def describe_beside_the_library() -> str:
@@ -62,20 +62,26 @@ def _products():
     return [(i, j, size) for i, row in enumerate(sizes_of_products()) for j, size in enumerate(row)], error_of("sgemm_naive", 256)
 
 
+def small_products() -> int:
+    """Return how many of the nine products are everywhere smaller than float32's error."""
+    products, line = _products()
+    return sum(size < line for _, _, size in products)
+
+
 @style.styled
 def draw_products() -> Axes:
-    """Draw the nine products of parts as a square on its tip, each at the height of its size, and float32's error as a waterline."""
-    ax, (products, line) = style.axes(width=9.0, height=5.2), _products()
+    """Draw the nine products of parts as a square on its tip, each at the height of its size, and float32's error as a line."""
+    ax, (products, line) = style.axes(width=WIDTH, height=5.0), _products()
     ax.axhspan(10.0**-DEEP, line, color=WATER, zorder=0)
     ax.axhline(line, color=COLOURS["float32"], zorder=1)
     for i, j, size in products:
         counts = size > line
         box = {"boxstyle": "round,pad=0.35", "facecolor": COLOURS["three parts"] if counts else "white", "edgecolor": style.INK}
-        ax.text(j - i, size, f"A{i} · B{j}:  {size:.0e}", ha="center", va="center", bbox=box,
+        ax.text(j - i, size, f"A{i} · B{j}", ha="center", va="center", bbox=box,
                 color=style.text_on(COLOURS["three parts"]) if counts else style.text_on("#FFFFFF"))
-    ax.text(-2.75, line / 1.7, f"float32's own error: {line:.0e}", color=COLOURS["float32"], va="top", fontweight="bold")
-    ax.text(2.75, 0.3, "computed: 6", ha="right", va="center", fontweight="bold")
-    ax.text(2.75, 3e-12, "left out: 3", ha="right", va="center", fontweight="bold")
+    ax.text(-2.7, line / 1.9, f"float32's own error: {line:.0e}", color=COLOURS["float32"], va="top", fontweight="bold")
+    ax.text(2.7, 0.3, "computed: 6", ha="right", va="center", fontweight="bold")
+    ax.text(2.7, 3e-12, "left out: 3", ha="right", va="center", fontweight="bold")
     ax.set(xlim=(-2.8, 2.8), ylim=(10.0**-DEEP, 4.0), yscale="log", xticks=[], ylabel="largest element / Σ |a| |b|")
     ax.set_title("The nine products of parts, by size")
     return ax
@@ -97,7 +103,7 @@ def draw_sides() -> Axes:
     Axes
         The upper one, of positive terms; the figure's second is of negative terms.
     """
-    upper = style.axes(width=9.0, height=4.8)
+    upper = style.axes(width=WIDTH, height=5.2)
     halves = style.figure_of(upper).add_gridspec(2, 1)
     upper.set_subplotspec(halves[0])
     lower = style.figure_of(upper).add_subplot(halves[1])
@@ -108,9 +114,9 @@ def draw_sides() -> Axes:
         ax.axvline(0, color=style.INK, linewidth=1.5)
         ax.set_title(title, fontsize=13.5)
         ax.set(xlim=(-10, 10), ylabel="elements of C")
-    upper.legend(loc="upper right")
+    upper.legend(loc="upper right", bbox_to_anchor=(1.0, 1.15), borderaxespad=0)
     upper.set_xticklabels([])
-    lower.set_xlabel("too low  ←   error, 10⁻⁶ of Σ |a| |b|   →  too high")
+    lower.set_xlabel("too low ← error, 10⁻⁶ of Σ |a| |b| → too high")
     return upper
 
 
@@ -124,27 +130,27 @@ def describe_sides() -> str:
     return f"Errors of {summed(1)[0].size:,} elements of C, K = {LONGEST:,}. " + "; ".join(told)
 
 
-def ways() -> dict[str, float]:
-    """Return the largest error of each way to add up `LONGEST` terms: sgemm_split and its changes, sgemm_parts, and float32."""
-    return {KERNELS.get(way, way): error_of(way, LONGEST) for way in (*WAYS, *KERNELS, *GROUPS)}
-
-
 @style.styled
 def draw_ways() -> Axes:
-    """Draw the largest error of each of `ways` as a bar from left to right on a logarithmic axis."""
-    ax, found = style.axes(width=10.0, height=4.4), ways()
-    colours = [COLOURS["float32" if way in (*GROUPS, KERNELS["sgemm_naive"]) else "three parts"] for way in found]
-    bars = ax.barh(list(found), list(found.values()), color=colours, edgecolor=style.INK)
-    ax.bar_label(bars, [f"{error:.1e}" for error in found.values()], padding=4)
-    ax.invert_yaxis()
-    ax.set(xscale="log", xlim=(1e-8, 1e-5), xlabel="largest error / Σ |a| |b|")
-    ax.set_title(f"One change at a time, K = {LONGEST:,}")
+    """Draw the largest errors of `ways` as points on a logarithmic axis, in units of 10⁻⁸."""
+    ax, found = style.axes(width=WIDTH, height=3.4), ways()
+    for row, ((split, _), error) in enumerate(found.items()):
+        colour = COLOURS["three parts" if split else "float32"]
+        ax.plot(error * 1e8, row, marker="o", markersize=13, color=colour, markeredgecolor=style.INK)
+        ax.annotate(f"{error * 1e8:.2g}" if error < 1e-6 else f"{error * 1e8:.0f}", (error * 1e8, row), (12, 0),
+                    textcoords="offset points", va="center", fontweight="bold")
+    ax.set_yticks(range(len(found)), [NAMES[way] for way in found])
+    ax.set(xscale="log", xlim=(1, 1000), ylim=(3.5, -0.5), xlabel="largest error, 10⁻⁸ of Σ |a| |b|")
+    ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
+    ax.minorticks_off()
+    ax.grid(axis="x")
     return ax
 
 
 def describe_ways() -> str:
     """Return what `draw_ways` shows, in words."""
-    return f"Largest error / Σ |a| |b|, K = {LONGEST:,}: " + "; ".join(f"{way} {error:.1e}" for way, error in ways().items())
+    told = (f"{NAMES[way]} {error * 1e8:.1f}".replace("\n", " ") for way, error in ways().items())
+    return f"Largest error in units of 10⁻⁸ of Σ |a| |b|, K = {LONGEST:,}: " + "; ".join(told)
 
 
 def speed_and_error() -> Picture:
@@ -153,7 +159,7 @@ def speed_and_error() -> Picture:
 
 
 def nine_products() -> Picture:
-    """Show the nine products of parts by size, with float32's error as a waterline."""
+    """Show the nine products of parts by size, with float32's error as a line."""
     return render(draw_products(), describe_products())
 
 
@@ -162,6 +168,6 @@ def sides_of_sums() -> Picture:
     return render(draw_sides(), describe_sides())
 
 
-def ways_to_add() -> Picture:
-    """Show what each way to add costs."""
+def parts_or_sums() -> Picture:
+    """Show the errors with and without parts, with long and with short sums."""
     return render(draw_ways(), describe_ways())

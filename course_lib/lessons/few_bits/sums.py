@@ -1,4 +1,4 @@
-"""Where the errors of a product come from: its numbers or its sums, and in which order and how long a tensor core adds."""
+"""Where the errors of a product come from: its numbers or its sums, and how long a tensor core adds."""
 
 import functools
 from typing import Any
@@ -17,16 +17,10 @@ SIDE = 32
 TILE: dict[str, Any] = {"BM": 32, "BN": 32, "BK": 16, "WM": 16, "WN": 32}
 DEPTHS = (16, 256, 4096)
 LONGEST = DEPTHS[-1]
-ORDER, FRESH = "int sum = 2; sum >= 0; --sum", "float d[MT][4] = {};"
-ADDED = "for (int e = 0; e < 4; ++e) acc[i][j + h][e] += d[i][e];"
-LONG = ((FRESH, FRESH + " for (int i = 0; i < MT; ++i) for (int e = 0; e < 4; ++e) d[i][e] = acc[i][j + h][e];"),
-        (ADDED, ADDED.replace("+=", "=")))
-NINE = ((ORDER, ORDER.replace("2", "4")),
-        ("int part = sum; part >= 0; --part", "int part = min(sum, 2); part >= max(sum - 2, 0); --part"))
-WAYS = {                                # what is changed in the text of sgemm_split, one thing at a time
-    "sgemm_split: six products": (), "split: all nine products": NINE,
-    "split: largest product first": ((ORDER, "int sum = 0; sum < 3; ++sum"),), "split: one sum for all terms": LONG}
-GROUPS = {"float32, 16 terms per sum": 16, "float32, 64 terms per sum": 64}
+TERMS = 64                              # of a sum of sgemm_parts
+ORDER = "int sum = 2; sum >= 0; --sum"  # of the products of sgemm_split
+FRESH, ADDED = "float d[BN / 2] = {};", "c[i] += d[i];"
+ONE_SUM = ((FRESH, FRESH + " for (int i = 0; i < BN / 2; ++i) d[i] = c[i];"), (ADDED, "c[i] = d[i];"))      # changes of sgemm_parts
 
 
 def numbers(K: int, positive: bool = False) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -64,43 +58,48 @@ def sides(found: NDArray[np.float64]) -> tuple[int, ...]:
     return tuple(int(np.sum(np.sign(found) == side)) for side in (-1, 0, 1))
 
 
-def changed(*changes: tuple[str, str]) -> UserKernel:
-    """Return sgemm_split with texts replaced.
+def changed(name: str, *changes: tuple[str, str]) -> UserKernel:
+    """Return a kernel of the catalog with texts replaced.
 
     Raises
     ------
     ValueError
         When the kernel has no such text.
     """
-    text = kernels.get("sgemm_split").source
+    text = kernels.get(name).source
     for old, new in changes:
         if text.count(old) != 1:
-            raise ValueError(f"sgemm_split has {text.count(old)} times {old!r}")
+            raise ValueError(f"{name} has {text.count(old)} times {old!r}")
         text = text.replace(old, new)
-    return UserKernel.from_source(text, like="sgemm_split")
+    return UserKernel.from_source(text, like=name)
 
 
-def in_groups(A: NDArray[np.float32], B: NDArray[np.float32], terms: int) -> NDArray[np.float32]:
-    """Return A B by multiply-adds rounded to float32, with a fresh sum for every `terms` terms; these sums are added in float32."""
-    a, b = A.astype(np.float64), B.astype(np.float64)       # in which a product of two floats is exact
+def in_short_sums(A: NDArray[np.float32], B: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return A B by sgemm_naive, with a fresh sum for every `TERMS` terms; these sums are added in float32."""
     C = np.zeros((len(A), B.shape[1]), np.float32)
-    for first in range(0, A.shape[1], terms):
-        fresh = np.zeros_like(C)
-        for k in range(first, min(first + terms, A.shape[1])):
-            fresh = (fresh + a[:, k, None] * b[k]).astype(np.float32)
-        C += fresh
+    for k in range(0, A.shape[1], TERMS):
+        C = run("sgemm_naive", A[:, k:k + TERMS], B[k:k + TERMS], C, beta=1, backend="sim").C
     return C
 
 
+def largest_error(C: NDArray[np.floating], K: int) -> float:
+    """Return the largest error of a product of `numbers(K)`."""
+    return float(np.abs(errors(C, *numbers(K))).max())
+
+
 @functools.cache
-def error_of(way: str, K: int) -> float:
-    """Return the largest error of sgemm_split, changed as `WAYS` says, of float32 in `GROUPS`, or of a kernel."""
-    A, B = numbers(K)
-    if way in GROUPS:
-        C = in_groups(A, B, GROUPS[way])
-    else:
-        C = run(changed(*WAYS[way]), A, B, backend="sim", **TILE).C if way in WAYS else run(way, A, B, backend="sim").C
-    return float(np.abs(errors(C, A, B)).max())
+def error_of(kernel: str, K: int) -> float:
+    """Return the largest error of a kernel of the catalog."""
+    return largest_error(run(kernel, *numbers(K), backend="sim").C, K)
+
+
+@functools.cache
+def ways() -> dict[tuple[bool, bool], float]:
+    """Return the largest errors with K = `LONGEST`, by two things: are numbers split into parts, and are sums short, of `TERMS` terms?"""
+    A, B = numbers(LONGEST)
+    long_sum = run(changed("sgemm_parts", *ONE_SUM), A, B, backend="sim").C
+    return {(False, False): error_of("sgemm_naive", LONGEST), (False, True): largest_error(in_short_sums(A, B), LONGEST),
+            (True, False): largest_error(long_sum, LONGEST), (True, True): error_of("sgemm_parts", LONGEST)}
 
 
 def sizes_of_products(K: int = 256) -> list[list[float]]:
@@ -114,12 +113,13 @@ def sizes_of_products(K: int = 256) -> list[list[float]]:
 def error_with_parts(count: int, K: int) -> float:
     """Return the largest error of sgemm_split with 1, 2 or 3 parts: one, three or six products."""
     A, B = numbers(K)
-    fewer = changed((ORDER, ORDER.replace("2", str(count - 1))))
-    return float(np.abs(errors(run(fewer, A, B, backend="sim", **TILE).C, A, B)).max())
+    fewer = changed("sgemm_split", (ORDER, ORDER.replace("2", str(count - 1))))
+    return largest_error(run(fewer, A, B, backend="sim", **TILE).C, K)
 
 
 def when_enough() -> Table:
     """Return the errors with two parts beside float32's error and bound, by K."""
     rows = [(f"{K:,}", f"{error_with_parts(2, K):.0e}", f"{error_of('sgemm_naive', K):.0e}", f"{tolerance(K):.0e}") for K in DEPTHS]
     return Table(("K", "2 parts, 3 products", "float32, sgemm_naive", "float32's bound"), rows,
-                 "Largest error / Σ |a| |b|, random numbers of both signs; sgemm_split with two parts, simulated")
+                 "Largest error / Σ |a| |b| of random numbers, computed by the simulator; "
+                 "the two parts by sgemm_split with three of its products")
