@@ -17,7 +17,7 @@ import re
 import statistics
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ from tools.recordings import usable_gpu, write_recording
 N, ROUNDS, SAMPLE_S = 4096, 9, 5e-3
 CUBINS = ROOT / "build" / "triton"
 TRITONS_TILE = {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32}
+NO_PRODUCER = Path(__file__).with_name("sbgemm_no_producer.cu")
 WRITTEN = {"warp_mma": ("16_tensor_cores", "sgemm_mma"), "column": ("08_register_blocking", "sgemm_1d_tile")}     # lesson, launched like
 ROUNDED = {"bf16": ("bf16", True), "f16": ("tf32", True), "float32": ("bf16", False)}      # as `tolerance` wants it
 
@@ -60,7 +61,10 @@ def contestants() -> Iterator[Contestant]:
     yield Contestant("bf16", "cuBLAS")
     yield Contestant("bf16", "sbgemm_mma")
     yield Contestant("bf16", "sbgemm_stages")
-    yield Contestant("bf16", "sbgemm_tma", {"BN": 256, "STAGES": 4})
+    for stages in (4, 3, 2):
+        yield Contestant("bf16", "sbgemm_tma", {"BN": 256, "STAGES": stages})
+    for stages in (4, 3, 2):
+        yield Contestant("bf16", NO_PRODUCER.stem, {"BN": 256, "STAGES": stages})
     for setting in SETTINGS:
         if setting.masked and not setting.any_size:
             yield Contestant("float32" if setting.floats else "f16", f"Triton {setting.name}", setting=setting)
@@ -70,7 +74,9 @@ def contestants() -> Iterator[Contestant]:
 
 
 def kernel_of(name: str) -> Kernel:
-    """Return a kernel of the catalog, or one that a lesson's reader writes, as the lesson has it worked out."""
+    """Return a kernel of the catalog, sbgemm_tma without its producer, or one that a lesson's reader writes, as the lesson has it."""
+    if name == NO_PRODUCER.stem:
+        return replace(get("sbgemm_tma"), name=name, path=NO_PRODUCER, entry=name, block_of=lambda p: (256, 1, 1))
     if name not in WRITTEN:
         return get(name)
     lesson, like = WRITTEN[name]
