@@ -16,8 +16,8 @@ driver of a GPU may be older than what Triton writes.
 import re
 import statistics
 import subprocess
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,6 @@ from tools.recordings import usable_gpu, write_recording
 N, ROUNDS, SAMPLE_S = 4096, 9, 5e-3
 CUBINS = ROOT / "build" / "triton"
 TRITONS_TILE = {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32}
-NO_PRODUCER = Path(__file__).with_name("sbgemm_no_producer.cu")
 WRITTEN = {"warp_mma": ("16_tensor_cores", "sgemm_mma"), "column": ("08_register_blocking", "sgemm_1d_tile")}     # lesson, launched like
 ROUNDED = {"bf16": ("bf16", True), "f16": ("tf32", True), "float32": ("bf16", False)}      # as `tolerance` wants it
 
@@ -54,6 +53,7 @@ class Contestant:
     kernel: str
     parameters: dict[str, int] = field(default_factory=dict)
     setting: Setting | None = None
+    text: Kernel | None = None          # where the catalog does not have it
 
 
 def contestants() -> Iterator[Contestant]:
@@ -61,10 +61,7 @@ def contestants() -> Iterator[Contestant]:
     yield Contestant("bf16", "cuBLAS")
     yield Contestant("bf16", "sbgemm_mma")
     yield Contestant("bf16", "sbgemm_stages")
-    for stages in (4, 3, 2):
-        yield Contestant("bf16", "sbgemm_tma", {"BN": 256, "STAGES": stages})
-    for stages in (4, 3, 2):
-        yield Contestant("bf16", NO_PRODUCER.stem, {"BN": 256, "STAGES": stages})
+    yield Contestant("bf16", "sbgemm_tma", {"BN": 256, "STAGES": 4})
     for setting in SETTINGS:
         if setting.masked and not setting.any_size:
             yield Contestant("float32" if setting.floats else "f16", f"Triton {setting.name}", setting=setting)
@@ -74,9 +71,7 @@ def contestants() -> Iterator[Contestant]:
 
 
 def kernel_of(name: str) -> Kernel:
-    """Return a kernel of the catalog, sbgemm_tma without its producer, or one that a lesson's reader writes, as the lesson has it."""
-    if name == NO_PRODUCER.stem:
-        return replace(get("sbgemm_tma"), name=name, path=NO_PRODUCER, entry=name, block_of=lambda p: (256, 1, 1))
+    """Return a kernel of the catalog, or one that a lesson's reader writes, as the lesson has it worked out."""
     if name not in WRITTEN:
         return get(name)
     lesson, like = WRITTEN[name]
@@ -97,16 +92,16 @@ def assemble(ptxas: str) -> None:
 class Matrices:
     """A, B in each format, C, and the exact product of what each format stores."""
 
-    def __init__(self) -> None:
+    def __init__(self, n: int = N) -> None:
         import cupy
-        rng = np.random.default_rng(N)
-        floats = [rng.standard_normal((N, N), np.float32) for _ in "AB"]
+        rng = np.random.default_rng(n)
+        floats = [rng.standard_normal((n, n), np.float32) for _ in "AB"]
         bits: list[Any] = [to_bf16(x) for x in floats]
         halves: list[Any] = [x.astype(np.float16) for x in floats]
         self.given = {name: list(map(cupy.asarray, pair)) for name, pair in {"bf16": bits, "f16": halves, "float32": floats}.items()}
         values: dict[str, list[Any]] = {"bf16": [from_bf16(x) for x in bits], "f16": halves, "float32": floats}
         self.values = {name: [cupy.asarray(x).astype(float) for x in pair] for name, pair in values.items()}
-        self.C = cupy.empty((N, N), np.float32)
+        self.C = cupy.empty((n, n), np.float32)
 
     def wrong(self, one: Contestant, launch: Callable[[], None]) -> int:
         """Return how many elements a launch gets wrong; C is NaN before."""
@@ -114,7 +109,8 @@ class Matrices:
         launch()
         A, B = self.values[one.given]
         inputs, stored = ROUNDED[one.given]
-        allowed = (tolerance(N, inputs=inputs, stored=stored) + tolerance(N, np.float64)) * (abs(A) @ abs(B))
+        depth = len(B)
+        allowed = (tolerance(depth, inputs=inputs, stored=stored) + tolerance(depth, np.float64)) * (abs(A) @ abs(B))
         return int((~(abs(self.C - A @ B) <= allowed)).sum())
 
 
@@ -126,23 +122,23 @@ def prepared(one: Contestant, there: Matrices, arch: str, sms: int) -> tuple[Cal
 
     from course_lib.gpu.launch import arguments, prepare_function
     from course_lib.gpu.library import bind_product
-    (A, B), C, n = there.given[one.given], there.C, np.int32(N)
+    (A, B), C, n = there.given[one.given], there.C, np.int32(len(there.C))
     if one.kernel == "cuBLAS":
         bound = bind_product(A, B, C, 1.0, 0.0, (False, False), ctypes.c_void_p(cupy.cuda.get_current_stream().ptr))
         return lambda: bound() and None, {}
     if one.setting:
         made, s = written(one.setting), one.setting
         cubin, shared = (CUBINS / f"{s.name}.cubin").read_bytes(), made.facts["shared"]
-        grid, block = (N // s.BN, N // s.BM, 1), (32 * s.warps, 1, 1)
+        grid, block = (int(n) // s.BN, int(n) // s.BM, 1), (32 * s.warps, 1, 1)
         own = [np.uint64(0)] * (len(re.findall(r"^\s*\.param", made.ptx, re.M)) - ARGUMENTS)
         function, given = prepare_function(cubin, made.facts["entry"], shared), (A, B, C, n, n, n, *own)
         values = {"BM": s.BM, "BN": s.BN, "BK": s.BK, "stages": s.stages}
     else:
-        kernel = kernel_of(one.kernel)
+        kernel = one.text or kernel_of(one.kernel)
         more = {"blocks": sms} if kernel.boxes else {}
         values = kernel.check(**one.parameters, **more)
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
-        shared, grid, block = kernel.dynamic_bytes(**values), kernel.grid(N, N, **values), kernel.block(**values)
+        shared, grid, block = kernel.dynamic_bytes(**values), kernel.grid(int(n), int(n), **values), kernel.block(**values)
         function = prepare_function(compiled, kernel.entry, shared)
         factors = [factor_map(x, box) for x, box in zip((A, B), kernel.boxes, strict=True)] if kernel.boxes else [A, n, B, n]
         given = (n, n, n, np.float32(1), *factors, np.float32(0), C, n)
@@ -150,10 +146,10 @@ def prepared(one: Contestant, there: Matrices, arch: str, sms: int) -> tuple[Cal
     return lambda: function(grid, block, on_device, shared_mem=shared), dict(values)
 
 
-def measured(arch: str, sms: int) -> list[dict[str, Any]]:
-    """Return a row for each kernel."""
-    there, ready = Matrices(), []
-    for one in contestants():
+def measured(given: Iterable[Contestant], arch: str, sms: int, n: int = N) -> list[dict[str, Any]]:
+    """Return a row for each kernel, of n x n matrices."""
+    there, ready = Matrices(n), []
+    for one in given:
         launch, values = prepared(one, there, arch, sms)
         wrong = there.wrong(one, launch)
         ready.append((one, launch, values, wrong, max(1, round(SAMPLE_S / timed(launch, 1)))))
@@ -164,8 +160,8 @@ def measured(arch: str, sms: int) -> list[dict[str, Any]]:
     rows = []
     for (one, launch, values, wrong, _), found in zip(ready, times, strict=True):
         low, median, high = statistics.quantiles(found, n=4)
-        rows.append({"given": one.given, "kernel": one.kernel, "N": N, "parameters": values,
-                     "median_s": median, "low_s": low, "high_s": high, "tflops": round(2e-12 * N**3 / median, 1),
+        rows.append({"given": one.given, "kernel": one.kernel, "N": n, "parameters": values,
+                     "median_s": median, "low_s": low, "high_s": high, "tflops": round(2e-12 * n**3 / median, 1),
                      "mhz": round(clock_mhz(launch, median)), "wrong": wrong})
     return rows
 
@@ -179,7 +175,7 @@ def command(ptxas: str, out: Path) -> None:
         return assemble(ptxas)
     from course_lib import gpu
     status, sms = usable_gpu(), gpu.live_device().sms
-    rows = measured(status.arch, sms)
+    rows = measured(contestants(), status.arch, sms)
     for row in rows:
         print(f"{row['given']:8} {row['kernel']:24} {row['tflops']:6.1f} TFLOP/s {row['mhz']} MHz, {row['wrong']} wrong")
     ours = {one.kernel for one in contestants() if not one.setting} - {"cuBLAS", *WRITTEN}
