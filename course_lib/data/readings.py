@@ -7,8 +7,8 @@ from typing import Any
 
 # Files that hold rows, not `Record`s.
 NAMES = ("again", "ballast", "candidates", "choices", "closing", "coalescing", "cpu_apart", "cpu_orders", "cpu_roof", "filling", "library",
-         "micro", "mma", "padded_rows", "pipeline", "race", "rungs", "sharing", "short", "stages", "together", "traffic", "training",
-         "tried", "vectors", "warpgroups")
+         "micro", "mma", "padded_rows", "pipeline", "race", "roles", "rungs", "sharing", "short", "stages", "together", "traffic",
+         "training", "tried", "vectors", "warpgroups")
 
 
 @dataclass(frozen=True)

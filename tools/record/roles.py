@@ -1,4 +1,4 @@
-"""Record what a warp that only fetches brings, and what stages bring.
+"""Record what a producer brings, and what stages bring.
 
 cuBLAS, sbgemm_stages, sbgemm_tma and the same kernel without its producer (sbgemm_no_producer.cu) take turns; matrices of bfloat16, float32
 sums.

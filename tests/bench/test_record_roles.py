@@ -1,0 +1,38 @@
+"""What is recorded of a producer that is there and one that is not."""
+
+import numpy as np
+
+from course_lib.bench.fingerprint import fingerprint
+from course_lib.data import readings
+from course_lib.kernels import get
+from course_lib.run import run
+from tools.record import roles
+
+
+def test_without_its_producer_the_kernel_does_the_same():
+    rng = np.random.default_rng(18)
+    A, B = rng.standard_normal((200, 200), np.float32), rng.standard_normal((200, 264), np.float32)
+    both = get("sbgemm_tma"), roles.without_producer()
+    with_it, without = (run(kernel, A, B, backend="sim", BN=256, STAGES=3, blocks=2) for kernel in both)
+    assert np.array_equal(with_it.C, without.C)
+    for name in ("smsp__sass_inst_executed_op_tma_ld.sum", "smsp__sass_inst_executed_op_shared_st.sum"):
+        assert with_it.counters.get(name) == without.counters.get(name)
+    assert roles.without_producer().block(**get("sbgemm_tma").check()) == (256, 1, 1)
+
+
+def test_every_row_is_right_and_of_the_text_that_is_here():
+    found = readings("roles")
+    told = [(row["N"], row["kernel"], row["parameters"].get("STAGES"), "without_producer" in row) for row in found.rows]
+    assert told == [(n, kernel, stages, without) for n, counts in roles.SIZES.items() for kernel, stages, without in (
+        ("cuBLAS", None, False), ("sbgemm_stages", 3, False), *(("sbgemm_tma", count, without) for count in counts for without in (False, True)))]
+    assert not any(row["wrong"] for row in found.rows)
+    code = fingerprint(roles.NO_PRODUCER.read_text(encoding="utf-8"))
+    assert all(row.get("without_producer", code) == code for row in found.rows)
+
+
+def test_with_three_or_four_stages_the_producer_brings_nothing_that_was_measured():
+    speed = {(row["N"], row["parameters"].get("STAGES"), "without_producer" in row): row["tflops"] for row in readings("roles").rows}
+    for n, stages in ((1024, 4), (2048, 4), (4096, 4), (4096, 3), (8192, 4)):
+        assert 0.99 < speed[n, stages, True] / speed[n, stages, False] < 1.06
+    assert 0.95 < speed[4096, 2, True] / speed[4096, 2, False] < 0.98
+    assert speed[4096, 3, False] > 1.5 * speed[4096, 2, False]
