@@ -102,7 +102,7 @@ function drawPile(pen, view, { lane, pane }, tones) {
 export function keyOf({ scene, ms }, lane) {
   const { products, part } = done(lane, ms);
   if (scene.pace === REAL) return [{ tone: 1, words: "one product per small square" }];
-  const now = part < 1e-6 ? [] : [{ tone: products % 2, words: `product ${products + 1}, ${filled(lane, part) ? "under way" : "no cell final yet"}` }];
+  const now = part < 1e-6 ? [] : [{ tone: products % 2, words: `product ${products + 1}, ${filled(lane, part) ? "under way" : "nothing final yet"}` }];
   return products ? [...now, { tone: (products - 1) % 2, words: `product ${products}, complete` }] : now;
 }
 
