@@ -204,7 +204,7 @@ def test_what_ijk_waits_for_is_as_recorded():
         f"Without padding it adds {plain - none:.1f} seconds, {100 * (1 - none / plain):.0f} % of the time." in PROSE
     fast, scalar, slow = (found[name, 1040] for name in ("ikj", "ikj, no vectors", "ijk, no vectors"))
     assert f"factors of the scoreboard are {padded / fast:.1f} and {plain / padded:.1f}, together {plain / fast:.0f}." in PROSE
-    assert f"`ijk` without padding spends {100 * (1 - none / plain):.0f} % of its time fetching B." in PROSE
+    assert f"`ijk` without padding spends {100 * (1 - none / plain):.0f} % of its time fetching B (" in PROSE
     assert f"On that other EPYC it is {padded / fast:.1f}. Vectors make `ikj` {scalar / fast:.1f} times as fast there. " \
         f"Without vectors `ijk` takes only {slow / scalar:.1f} times as long as `ikj`" in PROSE
     shown = [row for row in data.readings("cpu_apart").find(what="program") if row["kernel"] in ("ijk", "one sum", "four sums")]
