@@ -240,7 +240,7 @@ export const picture = {
   title: "The same three loops in two orders",
   ask: { label: "Your prediction", unit: "times as many" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text) => (isStacked(width, text) ? 2 * Math.round(clamp(0.62 * width + 30, 0, 360)) : clamp(0.265 * width, 270, 400)),
+  height: (width, text) => (isStacked(width, text) ? 2 * Math.round(clamp(0.62 * width + 30, 0, 360)) : clamp(0.25 * width, 265, 400)),
   controls: states => [
     ...SIDES.map(side => ({ kind: "choice", key: side, label: side === "left" ? "Left" : "Right", options: states.orders.map(order => [order, order]) })),
     { kind: "range", key: "lines", label: "Cache", name: "How many lines the cache holds", min: states.caches[0], max: states.caches[states.caches.length - 1],

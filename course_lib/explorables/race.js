@@ -102,7 +102,7 @@ function drawPile(pen, view, { lane, pane }, tones) {
 export function keyOf({ scene, ms }, lane) {
   const { products, part } = done(lane, ms);
   if (scene.pace === REAL) return [{ tone: 1, words: "one product per small square" }];
-  const now = part < 1e-6 ? [] : [{ tone: products % 2, words: `product ${products + 1}, under way` }];
+  const now = part < 1e-6 ? [] : [{ tone: products % 2, words: `product ${products + 1}, ${filled(lane, part) ? "under way" : "nothing final yet"}` }];
   return products ? [...now, { tone: (products - 1) % 2, words: `product ${products}, complete` }] : now;
 }
 
@@ -178,7 +178,7 @@ export function says(view) {
   const { scene, at } = view, ms = clock(scene, at), { rival, library } = scene;
   const who = scene.lanes.length > 2 ? `All ${scene.lanes.length}` : "Both", shares = scene.lanes.length > 2 ? ` In percent: how fast each is, with ${library.name} at 100.` : "";
   if (at <= 0 && scene.pace === REAL) return `${who} multiply again and again, for one second. Each small square that appears is one finished product. How many will ${library.name} finish? Predict, then play.`;
-  if (at <= 0) return `${who} multiply the same matrices, again and again. How many products will ${library.name} finish while the ${rival.name} kernel makes its first? Predict, then play.`;
+  if (at <= 0) return `${who} multiply again and again. How many products will ${library.name} finish while the ${rival.name} kernel makes its first? Predict, then play.`;
   const counts = [rival, library].map(lane => done(lane, ms));
   if (ms < scene.lasts) return `${Math.round(10 * ms) / 10} ms: the ${rival.name} kernel has finished ${plural(counts[0].products, "product")}, ${library.name} ${counts[1].products}.`;
   if (scene.pace === REAL) return `One second: the ${rival.name} kernel has finished ${plural(counts[0].products, "product")}, ${library.name} ${counts[1].products}.${shares}`;
@@ -214,7 +214,7 @@ export const picture = {
   ask: { label: "Your prediction", unit: "products" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
   height: (width, text, narrow) => (width < SLIM ? clamp(1.4 * width, 420, 620) : narrow ? clamp(0.64 * width, 330, 430)
-    : width < 820 ? 330 : clamp(Math.min(0.3 * width, 0.5 * width - 10 * text), 310, 430)),
+    : width < 820 ? 330 : clamp(Math.min(0.29 * width, 0.5 * width - 10 * text), 310, 430)),
   controls: states => [
     { kind: "range", key: "rival", label: "Against cuBLAS", name: "Kernel that races against NVIDIA's library", min: 0, max: states.lanes.length - 2,
       says: values => `${rivalOf(values, states).name} (lesson ${rivalOf(values, states).lesson})` },

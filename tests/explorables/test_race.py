@@ -129,8 +129,10 @@ KEY = """(m, {states, values, moments}) => { const scene = m.sceneOf(values, sta
 
 
 def test_the_key_names_the_product_of_each_tone(page):
-    begin, middle, end = evaluate(page, KEY, {"states": states(), "values": SLOWED, "moments": [0, 12, MS["sgemm_naive"]]})
+    begin, soon, middle, end = evaluate(page, KEY, {"states": states(), "values": SLOWED, "moments": [0, 3, 12, MS["sgemm_naive"]]})
     assert begin == [[], []]
+    assert soon == [[{"tone": 0, "words": "product 1, under way"}],
+                    [{"tone": 1, "words": "product 2, nothing final yet"}, {"tone": 0, "words": "product 1, complete"}]]
     assert middle == [[{"tone": 0, "words": "product 1, under way"}],
                       [{"tone": 0, "words": "product 5, under way"}, {"tone": 1, "words": "product 4, complete"}]]
     assert end == [[{"tone": 0, "words": "product 1, complete"}],

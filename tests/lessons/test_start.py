@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from differences import COUNTS
+from differences import APART, CALLS, COUNTS
 from matplotlib.colors import to_hex
 from nbclient import NotebookClient
 
@@ -16,6 +16,7 @@ from course_lib import cp, data, simt
 from course_lib.arch import device
 from course_lib.errors import CourseError
 from course_lib.explorables.race import LIBRARY, NAMES, RIVALS, SIDE, N, states
+from course_lib.gpu import GpuStatus
 from course_lib.lessons import start
 from course_lib.lessons.start.climb import recorded_product
 from course_lib.lessons.start.pictures import describe_second, draw_second, draw_threads
@@ -74,11 +75,18 @@ def test_the_simulator_is_made_ready_and_says_so_when_it_takes_long(capsys):
         patch.setattr("course_lib.simt.host.ahead.library.runtime", lambda: ended.wait(30))
         simt.prepare_runtime(ended.set, patience_s=0.01)
     assert ended.is_set(), "it was said before the work was done"
-    start.prepare()
-    ready, needed = capsys.readouterr().out.splitlines()
-    assert ready == "The simulator is ready."
-    assert needed.startswith("It is all that this lesson needs. No GPU is used here. ")
     assert "start.prepare()" in CODE["probe"]
+
+
+@pytest.mark.parametrize(("usable", "driver", "said"), [
+    (False, False, "No GPU was found, and this lesson needs none."),
+    (False, True, "It is all that this lesson needs. A GPU is not used here: CuPy is missing."),
+    (True, True, "It is all that this lesson needs. A GPU works here, too: CuPy is missing.")])
+def test_who_has_a_driver_is_told_why_the_gpu_is_not_used(monkeypatch, capsys, usable, driver, said):
+    monkeypatch.setattr(start.labels.gpu, "probe", lambda: GpuStatus(usable, "CuPy is missing"))
+    monkeypatch.setattr(start.labels, "_has_driver", lambda: driver)
+    start.prepare()
+    assert capsys.readouterr().out.splitlines() == ["The simulator is ready.", said]
 
 
 def test_sixteen_threads_are_refused_and_the_repair_helps(twice):
@@ -128,7 +136,7 @@ def test_the_library_does_the_same_arithmetic_and_one_multiply_add_more_per_elem
     (row,) = data.readings("library").find(N=N)
     assert row["multiply_adds"] == N**3 + N**2
     assert (row["additions"], row["multiplications"]) == (0, 0)
-    assert f"For cuBLAS the profiler did that, at N = {N}." in PROSE
+    assert f"For cuBLAS it was NVIDIA's *profiler*, a program that counts what a kernel does on a real GPU. It counted at N = {N}." in PROSE
     assert "each of the 13 kernels does N · N · N multiplications and as many additions to form the sums of products" in PROSE
 
 
@@ -139,8 +147,7 @@ def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_ap
         assert {counters[FFMA] for counters in done.values()} == {side**3 + side**2}, "the product, and alpha times each sum"
         assert {counters[FFMA.replace("ffma", other)] for counters in done.values() for other in ("fadd", "fmul")} == {0}
     assert len(RIVALS) == 12
-    assert "For the other twelve kernels the simulator did it, at N = 128 and 256, and for N = 4096 we conclude it." in PROSE
-    assert 50 < 400 * max(MS.values()) / 1000 < 60, "almost a minute"
+    assert "It counted at N = 128 and 256, and for N = 4096 we conclude it." in PROSE
     slow, fast = max(map(MS.get, RIVALS)), min(map(MS.get, RIVALS))
     assert (MS["sgemm_swapped"], MS["sgemm_warp_tile"]) == (slow, fast)
     assert f"*swapped* takes {slow:.1f} ms for one product, and *warp tile* takes {fast:.1f} ms." in PROSE
@@ -152,9 +159,10 @@ def test_the_counts_beside_the_profiler_are_those_of_the_documentation():
     page = (LESSON.parents[1] / "docs" / "simulator-hardware.md").read_text(encoding="utf-8")
     assert "| 1331 counters | Nsight Compute's readings | 1306 |" in page
     assert len(COUNTS) == 11
-    assert "We ran 121 small kernels on an H200" in PROSE
-    assert "In eleven of them some counts differ." in PROSE
-    assert {"prints", "early_return"} < set(COUNTS)
+    assert "for 121 small kernels on an H200. For 110 of them all counts are equal." in PROSE
+    assert "In the other eleven some counts differ. One of these prints text, for example, and in eight some threads take" in PROSE
+    assert "prints" in COUNTS
+    assert sum(reason in (APART, CALLS) for reason, _ in COUNTS.values()) == 8
     assert "Of 121 kernels that we compared with the profiler of an H200, eleven have counts that differ" in QUESTIONS
 
 
@@ -191,8 +199,8 @@ def test_the_prose_says_what_was_recorded():
     assert NAMES[closest] == "warp tile"
     slower = {NAMES[kernel]: MS[kernel] / MS["sgemm_naive"] for kernel in RIVALS if MS[kernel] > MS["sgemm_naive"]}
     assert set(slower) == {"swapped", "coalesced"}
-    assert f"*swapped* takes {slower['swapped']:.1f} times as long as the naive kernel, and" in PROSE
-    assert f"takes {slower['coalesced']:.1f} times as long." in PROSE
+    assert f"`swapped` takes {slower['swapped']:.1f} times as long as the naive kernel, and" in PROSE
+    assert f"`coalesced` takes {slower['coalesced']:.1f} times as long (yes, in spite of its name: lesson 05 says why)." in PROSE
 
 
 def test_the_notes_and_the_front_page_say_what_was_recorded():
@@ -215,7 +223,7 @@ def test_the_prose_and_the_notes_say_how_the_order_was_recorded():
     order, gpu = data.readings("filling"), device("H200")
     fills = {row["kernel"]: np.sort(row["filled_us"]) / row["watched_us"] for row in order.rows}
     assert order.device == f"NVIDIA {gpu.name}"
-    assert f"Each small cell of a square stands for {N // SIDE} × {N // SIDE} elements of C." in PROSE
+    assert f"Each small cell of a square stands for {N // SIDE} × {N // SIDE} elements of C, and fills" in PROSE
     assert len(fills[LIBRARY]) == SIDE**2
     assert f"(H200, {order.date}; a block of threads on one multiprocessor read {SIDE} × {SIDE} elements of C" in NOTES
     longer = max(row["watched_us"] / row["alone_us"] - 1 for row in order.rows)
@@ -228,8 +236,6 @@ def test_the_prose_and_the_notes_say_how_the_order_was_recorded():
     assert len(steps) + 1 == 4
     assert "So does cuBLAS, in four steps." in NOTES
     assert f"None of its {SIDE**2} elements got a number in the first {int(100 * fills[LIBRARY][0])} % of the time" in NOTES
-    assert "In the first quarter of a product no cell of cuBLAS's square changes" in PROSE
-    assert fills[LIBRARY][0] > 0.25
     assert sum(part < 0.28 for part in fills[LIBRARY]) == steps[0]
     assert f"Before 28 % have passed, {steps[0]} of them have one." in NOTES
     assert fills[LIBRARY][steps[0] - 1] - fills[LIBRARY][0] < 0.01

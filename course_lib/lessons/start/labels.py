@@ -1,5 +1,7 @@
 """How a number is known: measured here, recorded elsewhere, modelled from a GPU's data sheet, or counted by the simulator."""
 
+import ctypes
+
 from course_lib import data, gpu, simt, toolchain
 from course_lib.arch import SECTOR_BYTES, device
 from course_lib.errors import CourseError
@@ -60,7 +62,21 @@ def prepare() -> None:
     """Make the simulator ready, and say whether a GPU works here, too."""
     prepare_simulator()
     status = gpu.probe()
-    print("It is all that this lesson needs.", "A GPU works here, too." if status.usable else "No GPU is used here.", status.reason)
+    if status.usable:
+        print(f"It is all that this lesson needs. A GPU works here, too: {status.reason}.")
+    elif _has_driver():
+        print(f"It is all that this lesson needs. A GPU is not used here: {status.reason}.")
+    else:
+        print("No GPU was found, and this lesson needs none.")
+
+
+def _has_driver() -> bool:
+    """Return whether NVIDIA's driver is installed, so that a reader may expect a GPU to be used."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 def counted(launch: LaunchResult) -> Table:
