@@ -67,8 +67,8 @@ def work_of_a_warp(kernel: str = "sbgemm_mma") -> Picture:
     """Draw what a warp of the kernel does for 16 columns of A."""
     values = get(kernel).check()
     WM, WN = values["WM"], values["WN"]
-    return render(draw_work(WM, WN), f"For 16 columns of A a warp needs {WM // HIGH} fragments of A, 16 × 16 numbers each, below one another, "
-                                     f"and {WN // WIDE} of B, 16 × 8 each, side by side. Each pair of them makes one mma: "
+    return render(draw_work(WM, WN), f"For 16 columns of A a warp needs {WM // HIGH} fragments of A, 16 × 16 numbers each, below one "
+                                     f"another, and {WN // WIDE} of B, 16 × 8 each, side by side. Each pair of them makes one mma: "
                                      f"{WM // HIGH * (WN // WIDE)} in all. Beside them one fragment of A and one of B are drawn with a "
                                      "cell for each of their numbers.")
 
