@@ -184,7 +184,7 @@ export const picture = {
   order: ["says", "player", "controls", "picture"],
   height: (width, text, narrow) => (narrow ? 60.5 * text : clamp(0.27 * width, 24 * text, 30 * text)),
   controls: states => [
-    { kind: "choice", key: "instruction", label: "Instruction", options: states.instructions.map(([key, label]) => [key, label.replaceAll(" × ", "\u00a0×\u00a0")]) },
+    { kind: "choice", key: "instruction", label: "Instruction", options: states.instructions },
     { kind: "range", key: "lane", label: "Lane", name: "Lane whose sums are followed", min: 0, max: LANES - 1, says: values => `lane ${values.lane}` },
   ],
   scene: sceneOf, draw, says, when, describes, hit,
