@@ -27,14 +27,15 @@ export function sources(held, lane, until) {
   return { A: distinct(found.A), B: distinct(found.B), all: distinct([...found.A, ...found.B]) };
 }
 
-export function sceneOf(values, states) {
+/** Another lane of the same instruction is shown at the moment at which the lane before was; another instruction asks anew. */
+export function sceneOf(values, states, before, at) {
   const held = states.at[values.instruction], { lane } = values, label = states.instructions.find(([key]) => key === values.instruction)[1];
-  return { held, lane, label, steps: held.k, answer: sources(held, lane, held.k).all.length, seconds: () => 8 / held.k + 0.1 };
+  return { held, lane, label, steps: held.k, answer: sources(held, lane, held.k).all.length, begin: before?.held === held ? at : 0, seconds: () => 8 / held.k + 0.1 };
 }
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
 export function layout(view) {
-  const { width, height, narrow, scene: { held } } = view, text = Math.min(view.text, width / (narrow ? 25 : 54), height / (narrow ? 50 : 29)), { m, n, k } = held;
+  const { width, height, narrow, scene: { held } } = view, text = Math.min(view.text, width / (narrow ? 25 : 54), height / (narrow ? 50 : 24)), { m, n, k } = held;
   const head = 2.8 * text, side = 1.3 * text, gap = 1.7 * text, panel = narrow ? { w: width - 2 } : { w: 17 * text }, grids = {};              // head and side: with the numbers of columns and rows
   const across = narrow ? width - side - gap - 2 : width - panel.w - 4 * gap, columns = narrow ? k + n : k + 2 * n, most = narrow ? 1.5 * text : 1.9 * text;
   const cell = { w: Math.min(across / columns, 3 * text), h: Math.min((height - head - 2) / m, most) };
@@ -46,8 +47,8 @@ export function layout(view) {
     x += grids[name].w + gap;
   }
   Object.assign(panel, narrow ? { x: grids.C.x + grids.C.w + gap, y: grids.C.y - head, w: width - side - grids.C.w - gap - 3 } : { x: width - panel.w - 1, y: 0 });
-  const chip = Math.min(panel.w / GROUP, narrow ? 2.4 * text : 3.2 * text), chips = { x: panel.x, y: panel.y + 4.1 * text, w: chip, h: 1.62 * text };
-  return { text, cell, grids, panel, chips, list: { x: narrow ? 1 : panel.x, y: narrow ? grids.C.y + grids.C.h + 1.7 * text : chips.y + LANES / GROUP * chips.h + 1.9 * text } };
+  const chip = Math.min(panel.w / GROUP, narrow ? 2.4 * text : 3.2 * text), chips = { x: panel.x, y: panel.y + 3.5 * text, w: chip, h: (narrow ? 1.62 : 1.25) * text };
+  return { text, cell, grids, panel, chips, list: { x: narrow ? 1 : panel.x, y: narrow ? grids.C.y + grids.C.h + 1.7 * text : chips.y + LANES / GROUP * chips.h + 1.6 * text } };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -130,15 +131,15 @@ const written = places => places.map(([row, column]) => `(${row}, ${column})`).j
 function drawList(pen, view, { list, panel }) {
   const { scene: { held, lane }, hues, text, narrow, width } = view, most = narrow ? width - 3 : panel.w;
   write(pen, view, `lane ${lane} itself holds (row, column)`, list.x, list.y, { size: 0.92, weight: 600, most });
-  let y = list.y + 1.4 * text;
+  let y = list.y + 1.3 * text;
   for (const name of NAMES) {
     const places = elementsOf(held, name, lane), many = narrow ? 8 : 4;
     write(pen, view, `${name}: ${plural(held.registers[name], "register")}`, list.x, y, { size: 0.92, weight: 600, colour: hues[name], most: narrow ? 7.4 * text : most });
     for (let i = 0; i < places.length; i += many) {
-      if (!narrow) y += 1.25 * text;
+      if (!narrow) y += 1.15 * text;
       write(pen, view, written(places.slice(i, i + many)), list.x + (narrow ? 7.8 * text : 0), y, { size: 0.92, most: narrow ? most - 7.8 * text : most });
     }
-    y += 1.4 * text;
+    y += (narrow ? 1.4 : 1.3) * text;
   }
 }
 
@@ -181,7 +182,7 @@ export const picture = {
   title: "Who holds which element",
   ask: { label: "Your prediction", unit: "lanes" },
   order: ["says", "player", "controls", "picture"],
-  height: (width, text, narrow) => (narrow ? 60.5 * text : clamp(0.34 * width, 29.5 * text, 32 * text)),
+  height: (width, text, narrow) => (narrow ? 60.5 * text : clamp(0.27 * width, 24 * text, 30 * text)),
   controls: states => [
     { kind: "choice", key: "instruction", label: "Instruction", options: states.instructions },
     { kind: "range", key: "lane", label: "Lane", name: "Lane whose sums are followed", min: 0, max: LANES - 1, says: values => `lane ${values.lane}` },

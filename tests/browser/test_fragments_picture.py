@@ -21,14 +21,17 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown.says(r"In all 12 lanes of 32 hold factors of lane 5's sums\..*You said 8.*it is 12\.")
 
 
-def test_another_lane_and_another_instruction_ask_anew(opened):
+def test_another_lane_is_shown_at_the_same_moment_and_another_instruction_asks_anew(opened):
     shown = opened(reduced_motion="reduce")
-    shown.press("End")
     for _ in range(17):
         shown.slider("Lane whose sums are followed").press("ArrowRight")
     shown.says(r"lane 22 holds; green are its 4 sums, C at \(5, 4\) \(5, 5\) \(13, 4\) \(13, 5\)\. How many lanes")
-    shown.press("Home", "End")
-    shown.says("In all 8 lanes of 32")
+    shown.prediction().fill("8")
+    shown.press("End")
+    shown.says("In all 8 lanes of 32.*You said 8: right")
+    shown.slider("Lane whose sums are followed").press("ArrowRight")
+    shown.says(r"In all 12 lanes of 32 hold factors of lane 23's sums\.$")
+    shown.slider("Lane whose sums are followed").press("ArrowLeft")
     shown.root.get_by_text("16 × 8 × 16, bfloat16").click()
     shown.says(r"^mma 16 × 8 × 16, bfloat16: .* Framed is what lane 22 holds")
     shown.press("Home", "ArrowRight", "ArrowRight")

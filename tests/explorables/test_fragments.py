@@ -109,7 +109,7 @@ INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => states.in
     const narrow = width < 700, scene = m.sceneOf({ instruction, lane: 5 }, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const { grids: { A, B, C }, cell, panel, chips, list, text: size } = m.layout({ width, height, text, narrow, scene });
-    const last = narrow ? 4.2 : instruction === "bf16" ? 9.2 : 7.95;
+    const last = narrow ? 4.2 : instruction === "bf16" ? 8.5 : 7.35;
     return { width, instruction, cell: Math.min(cell.w, cell.h),
         ok: A.x >= 0 && B.x >= A.x + A.w && C.x + C.w <= width && (narrow || C.x >= B.x + B.w)
         && (narrow ? C.y >= A.y + A.h && list.y > C.y + C.h : panel.x >= C.x + C.w) && panel.x + panel.w <= width && C.y + C.h <= height

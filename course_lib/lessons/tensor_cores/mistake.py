@@ -1,8 +1,10 @@
 """A fragment in the wrong order, and how the unit matrix shows it."""
 
+import re
+
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Rectangle
 
 from course_lib.errors import CourseError
 from course_lib.kernels import UserKernel
@@ -10,17 +12,23 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 from course_lib.run import run
 
-GIVEN, EXCHANGED = '"r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])', '"r"(a[0]), "r"(a[2]), "r"(a[1]), "r"(a[3])'
 ROWS, COLUMNS, APART = 16, 8, 11                                # of A; from A's first column to that of C
-HUES = {0: style.PALE, 1: style.PURPLE, 2: style.YELLOW, 3: style.PALE}           # by the register of A's fragment
-ASKED = (8, 0)
+MISTAKE = (1, 2)                                                # the registers that the lesson exchanges
+HUES = (style.SKY, style.PURPLE, style.YELLOW, style.PALE)      # by the register of A's fragment
 
 
-def with_exchanged(kernel: str) -> str:
-    """Return a kernel's text in which the instruction gets registers 1 and 2 of A's fragment in each other's place."""
-    if GIVEN not in kernel:
-        raise CourseError("the kernel's `mma` does not take a[0] to a[3] as it was given")
-    return kernel.replace(GIVEN, EXCHANGED)
+def exchanged(kernel: str, first: int, second: int) -> str:
+    """Return a kernel's text in which the instruction gets two registers of A's fragment, 0 to 3, in each other's place."""
+    one, other = (f'"r"(a[{register}])' for register in (first, second))
+    if kernel.count(one) != 1 or kernel.count(other) != 1:
+        raise CourseError(f"the kernel's `mma` does not take a[{first}] and a[{second}] once each: "
+                          "are both numbers 0 to 3, and is `mma` as it was given?")
+    return re.sub(f"{re.escape(one)}|{re.escape(other)}", lambda found: other if found[0] == one else one, kernel)
+
+
+def with_a_mistake(kernel: str) -> str:
+    """Return a kernel's text in which two registers of A's fragment are exchanged; the reader finds out which."""
+    return exchanged(kernel, *MISTAKE)
 
 
 def seen(kernel: str) -> tuple[np.ndarray, np.ndarray]:
@@ -55,14 +63,11 @@ def _draw(ax: Axes, X: np.ndarray, left: int, name: str) -> None:
 def through_unit(kernel: str) -> Picture:
     """Draw A, and the kernel's product of A and the unit matrix: A as the instruction sees it."""
     A, C = seen(kernel)
-    ax = style.axes(width=8.6, height=5.6)
+    ax = style.axes(width=8.6, height=4.9)
     _draw(ax, A, 0, "A")
     _draw(ax, C, APART, "C = A times the unit matrix")
-    ax.add_patch(Rectangle((APART + ASKED[1], ASKED[0]), 1, 1, facecolor="none", edgecolor=style.INK, linewidth=3.5))
     for row in range(ROWS):
         ax.text(-0.3, row + 0.52, str(row), ha="right", va="center", fontsize=10, color=style.GREY)
-    ax.legend(handles=[Patch(color=HUES[i], label=f"fetched for register {i}") for i in (1, 2)], loc="upper center",
-              bbox_to_anchor=(0.5, 0.0), ncols=2)
     ax.set(xlim=(-1, APART + COLUMNS + 0.3), ylim=(ROWS + 0.1, -2.5))
     ax.axis("off")
     return render(ax, f"A is numbered 0 to {A.size - 1}, row by row. In the product with the unit matrix row 0 is "

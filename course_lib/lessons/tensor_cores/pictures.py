@@ -11,6 +11,7 @@ from course_lib.run import RunResult
 
 HIGH, WIDE, DEEP, GAP = 16, 8, 16, 5           # of an mma in bfloat16; between the matrices
 MOST = 64                                      # rows and columns of the largest tile: one scale for all
+CELL = 4                                       # of a number in an enlarged fragment
 HUES = {"A": style.VERMILION, "B": style.BLUE, "C": "#BFE5D8"}
 
 
@@ -42,14 +43,34 @@ def draw_tile(WM: int, WN: int, labels: tuple[str, str], title: str, ax: Axes | 
     return ax
 
 
+def _numbers(ax: Axes, name: str, left: int, top: int, size: tuple[int, int], words: str) -> None:
+    """Draw one fragment enlarged: a cell for each of its numbers."""
+    high, wide = CELL * size[0], CELL * size[1]
+    ax.add_patch(Rectangle((left, top), wide, high, facecolor=HUES[name]))
+    ax.hlines(range(top + CELL, top + high, CELL), left, left + wide, color="white", linewidth=0.8)
+    ax.vlines(range(left + CELL, left + wide, CELL), top, top + high, color="white", linewidth=0.8)
+    ax.text(left, top - 2, words, va="bottom", fontsize=12, linespacing=1.3)
+
+
+@style.styled
+def draw_work(WM: int, WN: int) -> Axes:
+    """Draw the tile of a warp, and beside it every number of one fragment of A and of one of B."""
+    ax = draw_tile(WM, WN, ("16 × 16", "16 × 8"), "", style.axes(width=9.2, height=4.2))
+    left, top = WN + 45, 0
+    _numbers(ax, "A", left, top, (HIGH, DEEP), f"one fragment of A:\n{HIGH} × {DEEP} numbers")
+    _numbers(ax, "B", left + CELL * DEEP + 9, top, (DEEP, WIDE), f"one fragment of B:\n{DEEP} × {WIDE} numbers")
+    ax.set(xlim=(-GAP - DEEP - 1, left + CELL * (DEEP + WIDE) + 18), ylim=(MOST + 7, -GAP - DEEP - 4))
+    return ax
+
+
 def work_of_a_warp(kernel: str = "sbgemm_mma") -> Picture:
     """Draw what a warp of the kernel does for 16 columns of A."""
     values = get(kernel).check()
     WM, WN = values["WM"], values["WN"]
-    ax = draw_tile(WM, WN, ("16 × 16", "16 × 8"), f"One warp, {WM} × {WN} elements of C, and 16 columns of A",
-                   style.axes(width=7.2, height=4.3))
-    return render(ax, f"For 16 columns of A a warp needs {WM // HIGH} fragments of A, 16 × 16 each, below one another, and "
-                      f"{WN // WIDE} of B, 16 × 8 each, side by side. Each pair of them makes one mma: {WM // HIGH * (WN // WIDE)} in all.")
+    return render(draw_work(WM, WN), f"For 16 columns of A a warp needs {WM // HIGH} fragments of A, 16 × 16 numbers each, below one "
+                                     f"another, and {WN // WIDE} of B, 16 × 8 each, side by side. Each pair of them makes one mma: "
+                                     f"{WM // HIGH * (WN // WIDE)} in all. Beside them one fragment of A and one of B are drawn with a "
+                                     "cell for each of their numbers.")
 
 
 def tile_of_a_warp(result: RunResult) -> tuple[Axes, str]:
