@@ -9,7 +9,7 @@ import pytest
 from course_lib import data, kernels
 from course_lib.blank import is_blank
 from course_lib.errors import CourseError
-from course_lib.explorables.roles import STAGES, STEPS, pipelined
+from course_lib.explorables.roles import STAGES, STEPS, when
 from course_lib.lessons import roles
 from course_lib.lessons.roles.costs import KERNELS, recorded
 from course_lib.lessons.roles.tries import MISTAKES, cases, stages_of
@@ -156,7 +156,7 @@ def test_stages_that_fit_are_taken_from_the_text():
 
 
 def test_the_numbers_of_the_picture():
-    assert {stages: len(pipelined(stages).waited) for stages in STAGES} == {2: 6, 3: 5, 4: 4}
+    assert {stages: len(when(stages, "stall")) for stages in STAGES} == {2: 6, 3: 5, 4: 4}
     assert STEPS == 8
     assert "It waits five times." in PROSE
     for words in ("finds its stage still in use: 8 − 3 = 5", "With two stages it waits 8 − 2 = 6 times, and with four stages 8 − 4 = 4 times"):
