@@ -179,13 +179,16 @@ function drawRoles(pen, view) {
 function drawMoving(pen, view) {
   const { scene, at, where, hues, narrow, text } = view, part = at - Math.floor(at + EPS), next = scene.events[Math.floor(at + EPS)];
   if (part < EPS || !next || !["order", "release"].includes(next[0])) return;
-  const [kind, , k] = next, stage = where.stages[k % scene.stages], t = ease(part), from = kind === "order" ? right(where.producer) : left(stage.box), to = kind === "order" ? left(stage.box) : right(stage.empty);
-  const x = lerp(narrow && kind === "order" ? stage.box.x : from[0], to[0], t), y = lerp(from[1], to[1], t);
+  const [kind, who, k] = next, order = kind === "order", { box, empty } = where.stages[k % scene.stages], t = ease(part);
+  const inside = (r, u, v) => [r.x + u * r.w, r.y + v * r.h], from = order ? inside(where.producer, narrow ? 0.5 : 1, 0.5) : inside(box, 0.6, 0.28 + 0.44 * who), to = order ? inside(box, 0.6, 0.5) : inside(empty, 0.6, 0.72);
+  const x = lerp(from[0], to[0], t), y = lerp(from[1], to[1], t);
   pen.beginPath();
-  pen.arc(x, y, 0.9 * text, 0, 2 * Math.PI);
-  pen.fillStyle = kind === "order" ? hues.copy : hues.multiply;
+  pen.arc(x, y, (order ? 0.9 : 0.55) * text, 0, 2 * Math.PI);
+  pen.fillStyle = order ? hues.copy : hues.multiply;
   pen.fill();
-  write(pen, view, `${k}`, x, y + 0.36 * text, { weight: 700, align: "center", colour: kind === "order" && !view.dark ? "#fff" : "#000" });
+  pen.strokeStyle = view.ink;
+  pen.stroke();
+  if (order) write(pen, view, `${k}`, x, y + 0.36 * text, { weight: 700, align: "center", colour: view.dark ? "#000" : "#fff" });
 }
 
 export function draw(pen, given) {
@@ -230,7 +233,7 @@ export const picture = {
   title: "A producer and two consumers",
   ask: { label: "Your prediction", unit: "times" },
   order: ["says", "player", "controls", "picture"],
-  height: (width, text, narrow) => (narrow ? Math.round(38 * text) : clamp(0.36 * width, 364, 420)),
+  height: (width, text, narrow) => Math.round((narrow ? 38 : 26) * text),
   controls: () => [{ kind: "range", key: "stages", label: "Stages", name: "Stages: steps whose tiles have room in shared memory", min: 2, max: 4, says: values => plural(values.stages, "stage") }],
   scene: sceneOf, draw, says, when, describes,
 };

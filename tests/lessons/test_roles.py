@@ -122,10 +122,11 @@ def test_the_messages_words_are_those_of_the_lessons_table(mine):
     found = str(roles.check_roles(mine.replace("barrier_expect(full(stage), BYTES);", "if (step == 0) barrier_expect(full(stage), BYTES);")))
     assert "the mbarrier at byte 8 of full_barriers" in found
     told = {row.split("|")[1].strip() for row in CELLS["break"].splitlines() if row.startswith("| ")}
-    assert {"RAW hazard", "WAR hazard", "bulk copy", "byte 0 of `full_barriers`", "`wgmma.wait_group`"} <= told
+    assert {"RAW hazard", "WAR hazard", "bulk copy", "byte 0 of `full_barriers`", "`wgmma.commit_group`, `wgmma.wait_group`"} <= told
     outputs = "".join(" ".join(output["data"]["text/plain"]) for cell in NOTEBOOK["cells"] for output in cell.get("outputs", ())
                       if "text/plain" in output.get("data", {}))
-    assert all(words.strip("`") in outputs for words in ("RAW hazard", "WAR hazard", "bulk copy", "byte 0 of full_barriers", "wgmma.wait_group"))
+    assert all(words in outputs for words in ("RAW hazard", "WAR hazard", "bulk copy", "byte 0 of full_barriers", "wgmma.commit_group and wgmma.wait_group",
+                                             "(in tma.cuh, line 36)"))
 
 
 @pytest.mark.sampled(test=2)
