@@ -1,4 +1,4 @@
-"""Lesson 18's explorable: a producer fills stages, two consumers multiply what lies there, and barriers flip their bits, as in `sbgemm_tma`."""
+"""Lesson 18's explorable: a producer fills stages, two consumers multiply, and barriers flip their bits, as in `sbgemm_tma`."""
 
 import functools
 from typing import Any
@@ -48,7 +48,8 @@ def when(stages: int, kind: str, who: int = -1) -> dict[int, int]:
 @functools.cache
 def states() -> dict[str, Any]:
     """Return what happens with each number of stages, as JSON takes it."""
-    return {"steps": STEPS, "bytes": 2 * 64 * (TILE + TILE), "at": {str(stages): [list(event) for event in pipelined(stages)] for stages in STAGES}}
+    at = {str(stages): [list(event) for event in pipelined(stages)] for stages in STAGES}
+    return {"steps": STEPS, "bytes": 2 * 64 * (TILE + TILE), "at": at}
 
 
 class Roles(Explorable):

@@ -1,4 +1,4 @@
-"""Lesson 18's explorable: what it shows is the order of the simulator's trace, and the bits of its barriers are those that its waits need."""
+"""Lesson 18's explorable: it shows the order of the simulator's trace, and the bits of its barriers are those that the waits need."""
 
 import itertools
 import json
@@ -40,7 +40,8 @@ def test_a_consumer_begins_the_next_products_before_it_releases_a_stage(stages):
 FRAMES = """(m, {states, stages}) => stages.map(stages => {
     const scene = m.sceneOf({ stages }, states), slots = Array.from({ length: stages }, (_, slot) => slot);
     return [scene.answer, Array.from({ length: scene.steps + 1 }, (_, at) =>
-        [m.counted(scene, at), slots.map(slot => m.inStage(scene, slot, at)), slots.map(slot => m.barriers(scene, slot, at)), m.doing(scene, at)])];
+        [m.counted(scene, at), slots.map(slot => m.inStage(scene, slot, at)), slots.map(slot => m.barriers(scene, slot, at)),
+         m.doing(scene, at)])];
 })"""
 
 
@@ -82,7 +83,8 @@ def test_the_bits_are_those_that_the_waits_of_the_kernel_need(frames, stages):
         if named:
             barrier, parity_named = named
             assert (before[slot][barrier]["bit"] == parity_named) == (kind == "stall")
-        flipped = [(slot, name) for slot in range(stages) for name in ("empty", "full") if before[slot][name]["bit"] != after[slot][name]["bit"]]
+        flipped = [(there, name) for there in range(stages) for name in ("empty", "full")
+                   if before[there][name]["bit"] != after[there][name]["bit"]]
         second = kind == "release" and all(when(stages, "release", who)[k] <= at for who in WHO)
         assert flipped == ([(slot, "full")] if kind == "arrive" else [(slot, "empty")] if second else [])
         if kind == "order":
@@ -132,16 +134,17 @@ def test_the_alternative_text_says_what_lies_where(page):
     described = [words for _, words in evaluate(page, SAYS, {"states": states(), "stages": 3})]
     nothing = "empty has bit 0, full has bit 0."
     assert described[0].endswith(f"Stage 0: free; {nothing} Stage 1: free; {nothing} Stage 2: free; {nothing}")
-    assert described[10].endswith("Stage 0: step 0, released by consumer 0, in products of consumer 1; empty has bit 0, full has bit 1. Stage 1: "
-                                  "step 1, in products of consumer 0, waiting for consumer 1; empty has bit 0, full has bit 1. Stage 2: step 2, "
-                                  f"on its way; {nothing}")
+    assert described[10].endswith("Stage 0: step 0, released by consumer 0, in products of consumer 1; empty has bit 0, full has bit 1. "
+                                  "Stage 1: step 1, in products of consumer 0, waiting for consumer 1; empty has bit 0, full has bit 1. "
+                                  f"Stage 2: step 2, on its way; {nothing}")
 
 
 INSIDE = """(m, {states, stages, widths}) => widths.flatMap(([width, text]) => stages.map(stages => {
     const narrow = width < 700, scene = m.sceneOf({ stages }, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const where = m.layout({ width, height, text, narrow, scene });
-    return { width, height, text: where.text, rects: [where.producer, ...where.consumers, ...where.stages.flatMap(({ empty, box, full }) => [empty, box, full])] };
+    const ofStages = where.stages.flatMap(({ empty, box, full }) => [empty, box, full]);
+    return { width, height, text: where.text, rects: [where.producer, ...where.consumers, ...ofStages] };
 }))"""
 
 

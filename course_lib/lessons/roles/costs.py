@@ -1,5 +1,7 @@
 """How many instructions copy a step's tiles, and how fast the two kernels were: everybody copies and multiplies, or each has a role."""
 
+from typing import Any
+
 from course_lib import data
 from course_lib.plots import Picture, bars, render, style
 from course_lib.run import run
@@ -20,7 +22,8 @@ def copies_per_step(kernel: str) -> int:
 
 def _copies(kernel: str, K: int) -> int:
     A, B, _ = inputs(M, N, K)
-    counters = run(kernel, A, B, backend="sim", **({"blocks": 2} if kernel == "sbgemm_tma" else {})).counters or {}
+    blocks: dict[str, Any] = {"blocks": 2} if kernel == "sbgemm_tma" else {}
+    counters = run(kernel, A, B, backend="sim", **blocks).counters or {}
     return sum(counters.get(name, 0) for name in COPIES)
 
 
@@ -35,4 +38,5 @@ def speeds() -> Picture:
     """Draw `recorded` as bars."""
     found, label = recorded(), data.readings("short").label
     ax = bars(found, style.axes(width=8.0, height=2.8), unit=f"TFLOP/s for 4096 × 4096 matrices of bfloat16,\n{label}", digits=4)
-    return render(ax, "Bars of recorded speeds in TFLOP/s: " + ", ".join(f"{name} {speed}" for name, speed in found.items()) + f". {label}.")
+    said = ", ".join(f"{name} {speed}" for name, speed in found.items())
+    return render(ax, f"Bars of recorded speeds in TFLOP/s: {said}. {label}.")
