@@ -1,7 +1,6 @@
-"""Lesson 18's explorable: a producer fills stages, two consumers multiply what lies there, as the simulator ran `sbgemm_tma`."""
+"""Lesson 18's explorable: a producer fills stages, two consumers multiply, and barriers flip their bits, as in `sbgemm_tma`."""
 
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,36 +13,15 @@ STAGES = (2, 3, 4)
 TILE = 128                          # rows and columns of C
 PRODUCER, CONSUMERS = 8, (0, 4)     # the first warp of each role; the two others of the producer's do nothing
 
-Event = tuple[str, int, int]        # "order", "stall", "begin" or "release"; the consumer, -1 for the producer; the step
-
-
-@dataclass(frozen=True)
-class Pipelined:
-    """What the roles did. Times are numbers of events, from 1 on; what lies between two events is between their numbers.
-
-    Attributes
-    ----------
-    events
-        What happened, one after another.
-    ordered, arrived
-        Of each step: when its copies were ordered, and when a consumer first saw that they had come.
-    begun, released
-        Of each consumer and step: when its products began, and when it released the stage.
-    waited
-        (from, to, step) of each time that the producer had to wait for a stage.
-    """
-
-    events: tuple[Event, ...]
-    ordered: tuple[float, ...]
-    arrived: tuple[float, ...]
-    begun: tuple[tuple[float, ...], ...]
-    released: tuple[tuple[float, ...], ...]
-    waited: tuple[tuple[float, float, int], ...]
+Event = tuple[str, int, int]        # "order", "stall", "arrive", "begin" or "release"; the consumer, or -1; the step
 
 
 @functools.cache
-def pipelined(stages: int) -> Pipelined:
-    """Run `sbgemm_tma` on a tile of 128 × 128 with eight steps along K, and return what its roles did."""
+def pipelined(stages: int) -> tuple[Event, ...]:
+    """Run `sbgemm_tma` on a tile of 128 × 128 with eight steps along K, and return what happened, one event after another.
+
+    A step's copies arrive, as the events have it, when a consumer first sees that its wait for them is over.
+    """
     A = np.ones((TILE, 64 * STEPS), np.float32)          # the order of the roles is not a question of numbers
     result = run("sbgemm_tma", A, A.T.copy(), backend="sim", BN=TILE, STAGES=stages, blocks=2,
                  trace=[((0, 0, 0), warp) for warp in (*CONSUMERS, PRODUCER)])
@@ -52,35 +30,26 @@ def pipelined(stages: int) -> Pipelined:
     def of(warp: int, what: str) -> list[PipelineStep]:
         return [step for step in steps if (step.warp, step.what) == (warp, what)]
 
-    copies, stalls = of(PRODUCER, "copy"), [(wait, k) for k, wait in enumerate(of(PRODUCER, "wait")) if wait.last > wait.first]
-    begun = [[step.first for step in of(warp, "product")] for warp in CONSUMERS]
-    released = [[step.first for step in of(warp, "arrive")] for warp in CONSUMERS]
-    waits = [[step.last for step in of(warp, "wait")] for warp in CONSUMERS]
-    timed = [(copy.first, ("order", -1, k)) for k, copy in enumerate(copies)] + [(wait.first, ("stall", -1, k)) for wait, k in stalls]
-    timed += [(time, ("begin", who, k)) for who, times in enumerate(begun) for k, time in enumerate(times)]
-    timed += [(time, ("release", who, k)) for who, times in enumerate(released) for k, time in enumerate(times)]
-    timed.sort()
-    at = functools.partial(_between, [time for time, _ in timed])
-    return Pipelined(tuple(event for _, event in timed), at([copy.first for copy in copies]), at(np.min(waits, axis=0)),
-                     tuple(map(at, begun)), tuple(map(at, released)),
-                     tuple((*at([wait.first, wait.last]), k) for wait, k in stalls))  # type: ignore[misc]
+    timed = [(copy.first, ("order", -1, k)) for k, copy in enumerate(of(PRODUCER, "copy"))]
+    timed += [(wait.first, ("stall", -1, k)) for k, wait in enumerate(of(PRODUCER, "wait")) if wait.last > wait.first]
+    come = np.min([[wait.last for wait in of(warp, "wait")] for warp in CONSUMERS], axis=0)
+    timed += [(int(time), ("arrive", -1, k)) for k, time in enumerate(come)]
+    for who, warp in enumerate(CONSUMERS):
+        timed += [(step.first, ("begin", who, k)) for k, step in enumerate(of(warp, "product"))]
+        timed += [(step.first, ("release", who, k)) for k, step in enumerate(of(warp, "arrive"))]
+    return tuple(event for _, event in sorted(timed))
 
 
-def _between(events: list[int], times: Any) -> tuple[float, ...]:
-    """Return times as numbers of events."""
-    return tuple(round(float(n), 2) for n in np.interp(times, [0, *events], range(len(events) + 1)))
+def when(stages: int, kind: str, who: int = -1) -> dict[int, int]:
+    """Return the number of each step's event of a kind, from 1 on."""
+    return {event[2]: number for number, event in enumerate(pipelined(stages), start=1) if event[:2] == (kind, who)}
 
 
 @functools.cache
 def states() -> dict[str, Any]:
     """Return what happens with each number of stages, as JSON takes it."""
-    return {"steps": STEPS, "at": {str(stages): _json(pipelined(stages)) for stages in STAGES}}
-
-
-def _json(found: Pipelined) -> dict[str, Any]:
-    return {"events": [list(event) for event in found.events], "ordered": list(found.ordered), "arrived": list(found.arrived),
-            "begun": [list(times) for times in found.begun], "released": [list(times) for times in found.released],
-            "waited": [list(wait) for wait in found.waited]}
+    at = {str(stages): [list(event) for event in pipelined(stages)] for stages in STAGES}
+    return {"steps": STEPS, "bytes": 2 * 64 * (TILE + TILE), "at": at}
 
 
 class Roles(Explorable):

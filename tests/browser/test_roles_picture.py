@@ -7,15 +7,16 @@ from course_lib.explorables.roles import STAGES, STEPS, pipelined
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = producer_and_consumers
 STAGES_SLIDER = "Stages: steps whose tiles have room in shared memory"
-WORDS = {"order": "The producer orders the copies of step {k} ", "stall": "The producer waits: step {k} ",
-         "begin": "The tiles of step {k} have arrived .* consumer {who} begins its products",
+WORDS = {"order": "The producer orders the copies of step {k} ", "stall": "The producer waits at .*: step {k} ",
+         "arrive": "All bytes of step {k} have come",
+         "begin": "Consumer {who} begins to multiply step {k},",
          "release": "Consumer {who} has multiplied step {k} "}
 
 
 def test_steps_by_key_are_the_events_of_the_trace(opened):
     shown = opened(reduced_motion="reduce")
-    events = pipelined(3).events
-    shown.when(f"^event 8 of {len(events)}$")
+    events = pipelined(3)
+    shown.when(f"^event 10 of {len(events)}$")
     shown.says("Consumer 1 still needs it. How often will the producer have to wait in all 8 steps")
     assert "5 times" not in shown.told(), "the opening gives nothing away"
     shown.press("Home")
@@ -24,7 +25,7 @@ def test_steps_by_key_are_the_events_of_the_trace(opened):
         shown.press("ArrowRight")
         shown.when(f"^event {step} of {len(events)}$")
         shown.says("^" + WORDS[kind].format(who=who, k=k))
-    assert "Stage 0: step 3" in shown.described()
+    assert "Stage 0: step 3, on its way; empty has bit 1, full has bit 1" in shown.described()
 
 
 def test_it_plays_to_the_end_and_judges_the_prediction(opened):
