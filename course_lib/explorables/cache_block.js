@@ -238,7 +238,7 @@ export const picture = {
   title: "A product without blocks and in blocks, and what the cache holds",
   ask: { label: "Your prediction", unit: "times fewer" },
   order: ["says", "player", "picture", "controls"],
-  height: (width, text, narrow) => (narrow ? 2 * Math.round(0.74 * width + 5.4 * text) : clamp(0.34 * width, 340, 400)),
+  height: (width, text, narrow) => (narrow ? 2 * Math.round(0.74 * width + 5.4 * text) : clamp(0.33 * width, 340, 400)),
   controls: () => [],
   scene: sceneOf, draw, says, when, describes, hit,
 };

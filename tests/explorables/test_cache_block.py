@@ -6,7 +6,7 @@ from javascript import evaluate
 
 from course_lib.explorables import cache_blocks
 from course_lib.explorables.cache_block import BLOCK, FLOAT, LINE, N
-from course_lib.model.cache_lines import CacheShape, LineCounter, blocked_accesses, blocked_steps, count_steps, loop_steps
+from course_lib.model.cache_lines import CacheShape, LineCounter, blocked_accesses, blocked_steps, loop_steps
 from course_lib.run import count_lines
 from course_lib.widgets.compute import inputs
 

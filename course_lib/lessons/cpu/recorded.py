@@ -98,8 +98,8 @@ def fastest(kernel: str, ld: int) -> dict[str, Any]:
 def climb_rows() -> list[tuple[str, dict[str, Any]]]:
     """Return (name, row) of the steps of the lesson, in its order."""
     blocks = [(f"{b} × {b}, longer rows", row(SIX, ld=PADDED, parameters=YOURS | {"BI": b, "BJ": b, "BK": b})) for b in (16, 64)]
-    return [("ikj", row("gemm_ikj")), ("16 × 16", row(SIX, parameters=YOURS)), *blocks, ("gemm_vectors, longer rows", fastest("gemm_vectors", PADDED)),
-            ("gemm_packed", fastest("gemm_packed", N))]
+    return [("ikj", row("gemm_ikj")), ("16 × 16", row(SIX, parameters=YOURS)), *blocks,
+            ("gemm_vectors, longer rows", fastest("gemm_vectors", PADDED)), ("gemm_packed", fastest("gemm_packed", N))]
 
 
 @style.styled
