@@ -174,7 +174,7 @@ def test_the_same_loops_are_faster_with_longer_rows():
     mine = {"BI": 16, "BJ": 16, "BK": 16, "order": "ikj", "ends": False}
     rows = [data.readings("cpu_roof").find(kernel="six_loops", N=1024, ld=ld, parameters=mine)[0] for ld in (1024, 1040)]
     assert [round(1e3 * row["median_s"], 1) for row in rows] == [46.2, 31.8]
-    said("The same blocks of 16 × 16 took 46.2 ms before, and 31.8 ms now")
+    said("With rows of 1024 floats, blocks of 16 × 16 take 46.2 ms, and with rows of 1040 they take 31.8 ms")
 
 
 def test_a_picture_of_the_controls_says_its_numbers():
@@ -274,8 +274,7 @@ def test_longer_rows_give_the_blocks_their_time():
     (_, plain, slow), (_, crowded, same), (_, too_many, slower) = crowding.found_at(1024)
     assert crowded > too_many > plain, "no fewer lines"
     assert slower > same > slow, "and no faster"
-    said("with rows of 1024 floats, both kinds of blocks fetch more lines than ikj",
-         f"ikj takes {1e3 * slow:.1f} ms, and the blocks take {1e3 * same:.1f} ms",
+    said("and more lines than ikj if they have 1024", f"The middle time is {1e3 * slow:.1f} ms for ikj and {1e3 * same:.1f} ms for the blocks",
          "fetch fewer lines than blocks of 16 × 16, and yet take longer")
     (_, padded, seconds), (_, blocks, faster), (_, large, fastest) = crowding.found_at(1040)
     assert padded == plain
@@ -283,7 +282,7 @@ def test_longer_rows_give_the_blocks_their_time():
     assert blocks == float(cpu.lines_per_multiply_add(16, 1024))
     assert cpu.gain() == round(seconds / faster, 2)
     said(f"your blocks fetch {plain / blocks:.2f} times fewer lines than ikj if the rows have 1040 floats",
-         f"which take {1e3 * fastest:.1f} ms instead of {1e3 * slower:.1f}",
+         f"Blocks of 64 × 64 take {1e3 * slower:.1f} and {1e3 * fastest:.1f} ms",
          f"fetch {plain / large:.0f} times fewer lines than ikj, and are only **{seconds / fastest:.1f} times as fast**")
     assert min(variants.TIMED, key=lambda parameters: median("six_loops", 1040, parameters)) == crowding.BEST
     assert recorded.recording().label in cpu.rows_apart().alt
@@ -339,7 +338,7 @@ def test_a_block_of_b_wants_one_set_of_the_first_cache():
         assert {row * 4 * 1024 // first.line % first.sets for row in range(16)} == {0}
         assert len({row * 4 * 1040 // first.line % first.sets for row in range(16)}) == 16
     said("after 64 lines, which are 4096 bytes, the first set follows again",
-         "all 16 lines belong to the same set, which holds 12")
+         "All 16 lines belong to the same set, which holds 12")
     assert cpu.sets().kind == "svg+xml", "a large SVG becomes a PNG, whose paper is white, and black where the page is dark"
     assert cpu.sets().alt.endswith("1024 floats apart: 16 lines in 1 set; read again, 0 of 16 are still there; "
                                    "rows that begin 1040 floats apart: 16 lines in 16 sets; read again, 16 of 16 are still there.")

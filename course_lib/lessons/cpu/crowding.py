@@ -121,8 +121,10 @@ def rows_apart() -> Picture:
         _bars(left, names, lines, [f"{value:.4f}" for value in lines])
         _bars(right, names, [1e3 * value for value in seconds], [f"{1e3 * value:.1f}" for value in seconds])
         right.set_yticks([])
+        left.set_xticks([])                  # each bar has its value
+        right.set_xticks([])
         left.set_title(f"Rows of {apart} floats: lines per multiply-add", loc="left", fontsize=12)
-        right.set_title("the time, ms", loc="left", fontsize=12)
+        right.set_title("time, ms", loc="left", fontsize=12)
     panels[-1][0].set_xlabel("counted with sets")
     panels[-1][1].set_xlabel(label().replace(", recorded", ",\nrecorded"))
     said = "; ".join(f"rows of {apart} floats: " + ", ".join(f"{name} {lines:.4f} and {1e3 * s:.1f} ms" for name, lines, s in found)
