@@ -16,7 +16,7 @@ from course_lib.arch import DEFAULT_DEVICE
 from course_lib.data.documents import LEE_CPU
 from course_lib.kernels import cpu_kernel
 from course_lib.lessons import cpu
-from course_lib.lessons.cpu import crowding, loops, play, recorded, variants
+from course_lib.lessons.cpu import crowding, here, loops, play, recorded, variants
 from course_lib.magic import from_cell
 from course_lib.model.cache_lines import CacheShape, blocked_accesses
 from course_lib.run import count_lines, matches, run_cpu
@@ -142,6 +142,18 @@ def test_a_c_compiler_counts_and_computes_the_same(mine):
     counted = count_lines(mine, A, B, cache=CacheShape(4096))
     assert counted.fetched == cpu.count(mine).fetched
     assert matches(run_cpu(mine, A, B, timed=False).C, A, B)
+
+
+@needs_c
+def test_the_readers_loops_are_timed_beside_ikj_when_they_are_right(mine, careless, monkeypatch, capsys):
+    for name, value in (("LARGE", 64), ("PADDED", 80), ("ROUNDS", 1)):
+        monkeypatch.setattr(here, name, value)
+    table = cpu.measured(mine)
+    assert [row[0] for row in table.rows] == ["ikj", "your loops"]
+    assert table.header == ("", "rows of 64 floats", "rows of 80 floats")
+    assert all(cell.endswith(" ms") for row in table.rows for cell in row[1:])
+    assert cpu.measured(careless) is None
+    assert "do not compute the product" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -274,7 +286,8 @@ def test_longer_rows_give_the_blocks_their_time():
     (_, plain, slow), (_, crowded, same), (_, too_many, slower) = crowding.found_at(1024)
     assert crowded > too_many > plain, "no fewer lines"
     assert slower > same > slow, "and no faster"
-    said("and more lines than ikj if they have 1024", f"The middle time is {1e3 * slow:.1f} ms for ikj and {1e3 * same:.1f} ms for the blocks",
+    said("and more lines than ikj if they have 1024",
+         f"The middle time is {1e3 * slow:.1f} ms for ikj and {1e3 * same:.1f} ms for the blocks",
          "fetch fewer lines than blocks of 16 × 16, and yet take longer")
     (_, padded, seconds), (_, blocks, faster), (_, large, fastest) = crowding.found_at(1040)
     assert padded == plain
@@ -287,7 +300,7 @@ def test_longer_rows_give_the_blocks_their_time():
     assert min(variants.TIMED, key=lambda parameters: median("six_loops", 1040, parameters)) == crowding.BEST
     assert recorded.recording().label in cpu.rows_apart().alt
     rounds = recorded.recording().find(what="conditions")[0]["rounds"]
-    said(f"We timed loops like yours and ikj there, {rounds} times each")
+    said(f"We timed loops like yours and ikj on this core, {rounds} times each")
 
 
 def test_the_first_count_is_that_of_a_model_in_which_a_line_may_lie_anywhere():
