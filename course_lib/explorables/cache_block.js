@@ -58,12 +58,11 @@ export function cacheBefore(run, n) {
 }
 
 export function sceneOf(values, states) {
-  const { N, bytesPerLine } = states, steps = N, each = N ** 3 / steps, capacity = values.cache / bytesPerLine;
-  const runs = { rows: fetches(states, N, capacity), blocks: fetches(states, values.block, capacity) };
-  const perStep = Object.fromEntries(SIDES.map(side => [side, Array.from({ length: steps }, (_, s) => before(runs[side], (s + 1) * each) - before(runs[side], s * each))]));
+  const { N, bytesPerLine, block } = states, steps = N, each = N ** 3 / steps, capacity = values.cache / bytesPerLine;
+  const runs = { rows: fetches(states, N, capacity), blocks: fetches(states, block, capacity) };
   const all = Object.fromEntries(SIDES.map(side => [side, fetchedBefore(states, runs[side], N ** 3)]));
-  const most = Math.max(...SIDES.flatMap(side => NAMES.map(name => all[side][name]))), mostPerStep = Math.max(...SIDES.flatMap(side => perStep[side]));
-  return { states, steps, each, capacity, runs, perStep, all, most, mostPerStep, rest: 0, answer: all.rows.B / all.blocks.B,
+  const most = Math.max(...SIDES.flatMap(side => NAMES.map(name => all[side][name])));
+  return { states, steps, each, capacity, runs, all, most, rest: 0, answer: all.rows.B / all.blocks.B,
     seconds: step => PACE[step] ?? 0.6 };
 }
 
@@ -71,15 +70,14 @@ export function sceneOf(values, states) {
 const textOf = ({ width, height, text, narrow }) => Math.min(text, (narrow ? 2 : 1) * width / 62, height / (narrow ? 56 : 28));
 export function layout(view) {
   const { width, height, narrow, scene } = view, text = textOf(view), { N } = scene.states, many = narrow ? 1 : 2, high = height / (narrow ? 2 : 1);
-  const gap = Math.round(1.5 * text), head = Math.round(1.9 * text), foot = Math.round(4.9 * text);
+  const gap = Math.round(1.5 * text), head = Math.round(1.9 * text), foot = Math.round(1.3 * text);
   const cell = Math.min((width / many - gap - 1.6 * text) / (2 * N), (high - head - gap - foot) / (2 * N));
   const wide = 2 * N * cell + gap, spare = clamp(width / many - wide - 3 * text, 0, 7 * text);
   return Object.fromEntries(SIDES.map((side, s) => {
     const x = (width / many) * (narrow ? 0.5 : s + 0.5) - (wide + spare) / 2, y = (narrow ? s * high : 0) + head;
     const A = { x: x + spare, y: y + N * cell + gap, cell }, B = { x: A.x + N * cell + gap, y, cell }, C = { x: B.x, y: A.y, cell };
     const corner = { x, y, w: N * cell + spare - 1.2 * text, h: N * cell };
-    const strip = { x: A.x, y: A.y + N * cell + 1.9 * text, w: wide, h: 2.4 * text };
-    return [side, { side, x, y, A, B, C, corner, strip, wide, high: strip.y + strip.h }];
+    return [side, { side, x, y, A, B, C, corner, high: A.y + N * cell + foot }];
   }));
 }
 const lineBox = ({ N, perLine }, where, line) => {
@@ -181,18 +179,6 @@ function drawCache(pen, view, where) {
   });
 }
 
-/** Lines fetched in each step, as far as it is done. */
-function drawStrip(pen, view, { side, strip }) {
-  const { text, scene } = view, { steps, each, perStep, runs } = scene, wide = strip.w / steps;
-  write(pen, view, `lines fetched per ${each.toLocaleString("en")} multiply-adds`, strip.x, strip.y - 0.45 * text, { most: strip.w });
-  for (let step = 0; step * each < view.n; ++step) {
-    const count = (step + 1) * each <= view.n ? perStep[side][step] : before(runs[side], view.n) - before(runs[side], step * each);
-    const high = strip.h * count / scene.mostPerStep;
-    fill(pen, { x: strip.x + step * wide, y: strip.y + strip.h - high, w: wide, h: high }, view.hues.fetch, 0.8, 0.5);
-  }
-  outline(pen, strip, view.ink, 0.8, 0.5);
-}
-
 function draw(pen, view) {
   const { scene, at } = view, n = Math.floor(at * scene.each + EPS), where = layout(view);
   const more = { ...view, n, text: textOf(view), hues: HUES[view.dark ? "dark" : "light"], glow: at < scene.steps ? 0.35 * scene.each / scene.seconds(Math.floor(at)) : EPS };
@@ -202,7 +188,6 @@ function draw(pen, view) {
     drawCache(pen, more, where[side]);
     drawMatrices(pen, more, where[side]);
     drawNow(pen, more, where[side]);
-    drawStrip(pen, more, where[side]);
     const { A, B, C } = where[side], { N } = scene.states, { text } = more;
     write(pen, more, "A", A.x, A.y - 0.35 * text, { weight: 700 });
     write(pen, more, "B", B.x - 0.5 * text, B.y + 0.9 * text, { weight: 700, align: "right" });
@@ -220,9 +205,9 @@ export function compared(ratio) {
   return ratio > 1 ? `${Number(ratio.toFixed(2))} times fewer` : `${Number((1 / ratio).toFixed(2))} times more`;
 }
 
-export function says({ scene, values }, step) {
-  const { states, all } = scene, { N } = states, b = values.block;
-  if (step <= 0) return `Both sides compute the same ${N} × ${N} elements of C. The cache holds ${scene.capacity} lines, and when it is full, the line used longest ago makes way. How many times fewer lines of B will be fetched in blocks of ${b} × ${b}? Predict, then play.`;
+export function says({ scene }, step) {
+  const { states, all } = scene, { N, block: b } = states;
+  if (step <= 0) return `The cache holds ${scene.capacity} lines; when it is full, the line used longest ago makes way. How many times fewer lines of B will the right side fetch? Predict, then play.`;
   if (step < scene.steps) {
     const [rows, blocks] = SIDES.map(side => listed(fetchedBefore(states, scene.runs[side], step * scene.each)));
     return `After ${grouped(step * scene.each)} of ${grouped(N ** 3)} multiply-adds. Lines fetched without blocks: ${rows}. In blocks of ${b} × ${b}: ${blocks}.`;
@@ -252,12 +237,9 @@ function hit(view, x, y) {
 export const picture = {
   title: "A product without blocks and in blocks, and what the cache holds",
   ask: { label: "Your prediction", unit: "times fewer" },
-  order: ["says", "player", "controls", "picture"],
-  height: (width, text, narrow) => (narrow ? 2 * Math.round(0.74 * width + 9 * text) : clamp(0.5 * width, 400, 480)),
-  controls: states => [
-    { kind: "choice", key: "block", label: "Blocks", options: states.blocks.map(b => [b, `${b} × ${b}`]) },
-    { kind: "choice", key: "cache", label: "Cache", options: states.caches.map(bytes => [bytes, `${bytes / 1024} KiB`]) },
-  ],
+  order: ["says", "player", "picture", "controls"],
+  height: (width, text, narrow) => (narrow ? 2 * Math.round(0.74 * width + 5.4 * text) : clamp(0.33 * width, 340, 400)),
+  controls: () => [],
   scene: sceneOf, draw, says, when, describes, hit,
 };
 export default explorable(picture);

@@ -7,7 +7,7 @@ from course_lib.explorables.explorable import Explorable, module_text
 
 N = 32                                  # rows and columns of A, B and C
 LINE, FLOAT = 64, 4                     # bytes of a cache line and of an element
-BLOCKS, CACHES = (4, 8, 16), (1024, 2048, 3072, 4096, 8192)
+BLOCK = 16                              # rows and columns of a block
 
 
 class CacheBlock(Explorable):
@@ -22,15 +22,13 @@ class CacheBlock(Explorable):
                 "block, and count the cache lines that they fetch. Run this cell to play it.")
 
 
-def cache_blocks(block: int = 16, cache: int = 4096) -> CacheBlock:
-    """Play a product without blocks beside the same product in blocks, with a counter of the cache lines that each fetches.
+def cache_blocks(cache: int = 4096) -> CacheBlock:
+    """Play a product without blocks beside the same product in blocks of 16 × 16, with a counter of the cache lines that each fetches.
 
     Parameters
     ----------
-    block
-        Rows and columns of a block: 4, 8 or 16.
     cache
-        Bytes of the cache: 1024, 2048, 3072, 4096 or 8192.
+        Bytes of the cache, a multiple of 1024.
     """
-    states = {"N": N, "perLine": LINE // FLOAT, "bytesPerLine": LINE, "blocks": BLOCKS, "caches": CACHES}
-    return CacheBlock(states=states, values={"block": block, "cache": cache})
+    states = {"N": N, "perLine": LINE // FLOAT, "bytesPerLine": LINE, "block": BLOCK}
+    return CacheBlock(states=states, values={"cache": cache})

@@ -1,11 +1,10 @@
 """Lesson 02's explorable in Chromium: played, stepped, moved by mouse and keyboard; its counters against the course's own."""
-import itertools
 import re
 
 import pytest
 
 from course_lib.explorables import cache_blocks
-from course_lib.explorables.cache_block import BLOCKS, CACHES, FLOAT, N
+from course_lib.explorables.cache_block import FLOAT, N
 from course_lib.model.cache_lines import CacheShape, blocked_steps, count_steps
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -58,26 +57,6 @@ def test_play_after_space_in_the_question_plays_on(opened, then):
     shown.says(r"^After 1,024 of 32,768")
     button.click()
     shown.button("Play").wait_for()
-
-
-@pytest.mark.parametrize("how", ["mouse", "keyboard"])
-def test_every_position_of_both_controls_says_its_counts(opened, how):
-    shown = opened()
-    shown.press("End")
-    shown.says(LAST)
-    for block, cache in itertools.product(BLOCKS, CACHES) if how == "mouse" else [(8, 4096), (8, 8192)]:
-        if how == "mouse":
-            for name in (f"{block} × {block}", f"{cache // 1024} KiB"):
-                shown.root.get_by_text(name, exact=True).click()
-        else:
-            control, key = (shown.radio("16 × 16"), "ArrowLeft") if cache == 4096 else (shown.radio("4 KiB"), "ArrowRight")
-            control.focus()
-            shown.page.keyboard.press(key)
-        shown.says(r"Predict, then play\.$")
-        shown.press("End")
-        rows, blocks = lines(N, cache), lines(block, cache)
-        both = f"{rows[1]:,} without blocks, {blocks[1]:,} in blocks of {block} × {block}"
-        shown.says(f"{both}.* together: {sum(rows):,} and {sum(blocks):,}")
 
 
 def test_the_pointer_tells_a_line(opened):

@@ -2,6 +2,7 @@
 
 from course_lib.explorables import cache_blocks
 from course_lib.lessons.cpu.crowding import rows_apart, sets
+from course_lib.lessons.cpu.here import measured
 from course_lib.lessons.cpu.loops import beside_ikj, check, count, lines_per_multiply_add
 from course_lib.lessons.cpu.play import block_sliders
 from course_lib.lessons.cpu.recorded import climb, gain, read_rates, vector_times
@@ -10,5 +11,5 @@ from course_lib.lessons.cpu.thread_scaling import thread_sliders
 
 __all__ = [
     "beside_ikj", "block_sliders", "cache_blocks", "check", "climb", "count", "gain", "lines_per_multiply_add",
-    "read_rates", "rows_apart", "sets", "slides", "thread_sliders", "vector_times",
+    "measured", "read_rates", "rows_apart", "sets", "slides", "thread_sliders", "vector_times",
 ]

@@ -55,6 +55,8 @@ def spec_of(case: Case, cache: int) -> LoopsSpec:
 def check(loops: str) -> Verdict:
     """Try loops on four inputs, whose sizes are multiples of 16, and say what is wrong, or that they are not in blocks; needs no compiler.
 
+    Loops in other blocks than the lesson counts pass, and are told so.
+
     Parameters
     ----------
     loops
@@ -73,10 +75,14 @@ def check(loops: str) -> Verdict:
 
 def _in_blocks(loops: str, verdict: Verdict) -> Verdict:
     """Return the verdict on right loops, which do not pass when they fetch more than half as many lines as ikj."""
-    fetched = count(loops, SIDE).total
-    if 2 * fetched <= count_order("ikj", SIDE).total:
+    found, told = count(loops, SIDE), count_blocks(BLOCK, SIDE)
+    if found == told:
         return verdict
-    often = fetched / count_blocks(BLOCK, SIDE).total
+    if 2 * found.total <= count_order("ikj", SIDE).total:
+        message = (f"Right, but not the b or the order of blocks that the next section counts. Take b = {BLOCK}, and go through all blocks "
+                   "of k before the next block of C: k0 in the third loop")
+        return replace(verdict, findings=(*verdict.findings, Finding("other blocks", message, severity="warning")))
+    often = found.total / told.total
     message = (f"Right, but not in blocks that fit a cache. On {SIDE} × {SIDE} matrices, with a cache of {CACHE // 1024} KiB, these loops "
                f"fetch {often:.1f} times as many cache lines as loops in blocks of {BLOCK} × {BLOCK}. Cut i, j and k into blocks: "
                "three loops go from block to block, and three inside them through one block")

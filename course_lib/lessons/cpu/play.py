@@ -7,7 +7,7 @@ from course_lib.plots import bars, style
 from course_lib.widgets.explore import Control, Explore
 
 CACHES = tuple((f"{kib} KiB", kib * 1024) for kib in (1, 2, 3, 4, 8, 12, 16, 32, 64))
-BLOCKS = (4, 8, 16, 32, 64)
+BLOCKS = (16, 32, 64)
 
 
 def counted(block: int, cache: int) -> tuple[int, Lines]:
