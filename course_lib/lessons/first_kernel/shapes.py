@@ -38,7 +38,8 @@ def warp_times() -> Picture:
             y = at + (place - 0.5) * HIGH
             ax.barh(y, float(ms), HIGH, color=HUES[kernel], label="_" * (at > 0) + SAID[kernel])
             ax.text(float(ms) + 3, y, ms, va="center", fontsize=11.5)
-        said.append(f"{high} × {WARP // high}, {sectors_of(high)} sectors and {lines_of(high)} lines: {' and '.join(recorded(high).values())} ms")
+        said.append(f"{high} × {WARP // high}, {sectors_of(high)} sectors and {lines_of(high)} lines: "
+                    f"{' and '.join(recorded(high).values())} ms")
     shapes = [f"{high} × {WARP // high}: {lines_of(high)} lines\n({sectors_of(high)} sectors)" for high in HEIGHTS]
     ax.set_yticks(range(len(HEIGHTS)), shapes)
     ax.invert_yaxis()
