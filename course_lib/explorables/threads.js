@@ -345,7 +345,7 @@ function concludes(values, states) {
 
 export function says(view) {
   const { scene, values } = view, { states, unit } = scene, { number } = moment(view.at);
-  if (number < 0) return `Click on an element of C: its thread needs the framed row of A and column of B. How many ${unit} does its warp touch per step? Predict, then play.`;
+  if (number < 0) return `Click on an element of C: its thread needs the framed row and column. How many ${unit} does its warp touch per step? Predict, then play.`;
   const asked = numbered(values, states, number);
   if (ended(view.at, states)) return `${concludes(values, states)} In ${states.side} steps, ${2 * states.side} requests touched ${loaded(values, states, 2 * states.side)[unit]} ${unit}.`;
   if (asked.name === "A") return `k = ${asked.k}. The lanes ask for ${asks(view, asked)}`;

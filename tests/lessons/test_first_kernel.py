@@ -97,6 +97,7 @@ def test_in_the_second_kernel_six_characters_are_exchanged():
         assert re.sub(r"(?<=\.)[xy]", lambda found: {"x": "y", "y": "x"}[found[0]], a) == b
         assert b not in CELLS["predict"], "the question does not answer itself"
     assert sum(x != y for a, b in different for x, y in zip(a, b, strict=True)) == 6
+    assert "Six exchanged letters did that" in PROSE
 
 
 def test_the_naive_and_the_swapped_kernel_are_those_of_the_catalog():
@@ -147,7 +148,7 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
         taken.append([*map(float, shapes.recorded(high).values())])
     assert all(abs(swapped / naive - 1) < 0.02 for naive, swapped in taken[1:]), "the prose says: within 2 %"
     assert f"*row from x* takes {100 * (taken[0][1] / taken[0][0] - 1):.0f} % longer" in PROSE
-    assert f"{17 / 3:.1f}. It took {first_kernel.times_as_long(bx=16)} times as long." in PROSE
+    assert f"17 are {17 / 3:.1f} times as many as three, and *row from x* took {first_kernel.times_as_long(bx=16)} times as long" in PROSE
     assert f"and 33 / 3 is 11. It took {first_kernel.times_as_long(bx=32)} times as long." in PROSE
     assert counts.warp_in_c("swapped", 32, 8) == (32, 1), "the bet's warp covers 32 rows and one column"
     assert "covers 32 rows and one column of C, and touches 33 sectors per step" in PROSE
