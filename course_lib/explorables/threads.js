@@ -239,13 +239,43 @@ function drawRequest(pen, view, where, asked, row, up, done, faint) {
   return seen;
 }
 
+/** Before the first step: each lane asks for a number of A and of B, and in how many sectors these lie is the question. */
+function drawUnknown(pen, view, where, name) {
+  const { text } = view, { panel, lanes } = where, row = name === "A" ? where.above : where.below, colour = view.hues[name];
+  for (let lane = 0; lane < LANES; ++lane) {
+    const x = panel.x + (lane + 0.5) * panel.w / LANES, mine = lane === view.chosen.lane;
+    fill(pen, { x: x - (mine ? 1.3 : 0.65), y: name === "A" ? row.y + row.h : lanes.y + lanes.h, w: mine ? 2.6 : 1.3, h: Math.abs(row.y - lanes.y) - (name === "A" ? row.h : lanes.h) },
+      mine ? view.ink : toneOf(view, name, lane), mine ? 1 : 0.5);
+  }
+  const shape = { x: panel.x, y: row.y, w: panel.w, h: row.h };
+  fill(pen, shape, colour, 0.14);
+  outline(pen, shape, colour, 1.1);
+  write(pen, view, `in how many ${UNITS[view.scene.unit]}s of ${name}?`, panel.x + panel.w / 2, row.y + 0.68 * row.h, { align: "center", weight: 600 });
+}
+
+/** The warp in a line: a box for each lane, and as many numbers as have room. */
+function drawLanes(pen, view, where) {
+  const { text } = view, { panel, lanes } = where, slot = panel.w / LANES, { lane: watch } = view.chosen;
+  const every = slot >= 1.2 * text ? 1 : [4, 8].find(n => n * slot >= 2 * text) ?? 31;      // two digits are 1.15 times as wide as high
+  const order = [...Array(LANES).keys()].sort((a, b) => (a === watch) - (b === watch));     // the watched one last: its number makes it wider
+  const wideOf = lane => (every > 1 && lane === watch ? Math.max(slot, 1.45 * text) : slot);
+  const shapes = order.map(lane => ({ lane, mine: lane === watch, w: wideOf(lane) - 1, h: lanes.h, y: lanes.y,
+    x: clamp(panel.x + (lane + 0.5) * slot - wideOf(lane) / 2, panel.x, panel.x + panel.w - wideOf(lane)) + 0.5 }));
+  for (const { lane, mine, ...shape } of shapes) {
+    fill(pen, shape, mine ? view.hues.watch : toneOf(view, "C", lane), mine ? 1 : 0.5);
+    outline(pen, shape, mine && view.dark ? "#000" : view.ink, mine ? 2 : 0.8);
+  }
+  for (const { lane, mine, x, w } of shapes)
+    if (mine || every === 1 || (lane % every === 0 && Math.abs(lane - watch) > 2)) write(pen, view, lane, x + w / 2, lanes.y + 1.15 * text, { align: "center", size: 0.86, colour: mine ? "#000" : view.ink, weight: mine ? 700 : 400 });
+}
+
 function drawPanel(pen, view, where) {
-  const { text, scene, now } = view, { panel, lanes } = where, { unit } = scene, slot = panel.w / LANES, { states } = scene;
+  const { text, scene, now } = view, { panel } = where, { unit } = scene, { states } = scene;
   const on = now.number < 0 ? [] : [[now.number, now.done], ...(now.number % 2 === 1 ? [[now.number - 1, 1]] : [])];
   const shown = Object.fromEntries(on.map(([number, done]) => [numbered(view.chosen, states, number).name, { asked: numbered(view.chosen, states, number), done }]));
   const k = now.number < 0 ? "k" : Math.floor(now.number / 2), what = { A: `A[row][${k}]`, B: `B[${k}][col]` };
   const label = (name, y) => {
-    const wide = write(pen, view, `Load request to ${name}`, panel.x, y, { weight: 700, colour: view.hues[name] });
+    const wide = write(pen, view, `Request to ${name}`, panel.x, y, { weight: 700, colour: view.hues[name] });
     const room = panel.w - wide - 7 * text, words = [`: each lane asks for ${what[name]}`, `: ${what[name]}`].find(some => 0.52 * text * some.length < room) ?? "";
     write(pen, view, words, panel.x + wide, y);
     const found = shown[name];
@@ -253,17 +283,9 @@ function drawPanel(pen, view, where) {
   };
   label("A", where.above.y - 0.6 * text);
   label("B", where.below.y + where.below.h + 1.2 * text);
+  if (now.number < 0) for (const name of "AB") drawUnknown(pen, view, where, name);
   for (const [name, { asked, done }] of Object.entries(shown)) drawRequest(pen, view, where, asked, name === "B" ? where.below : where.above, name !== "B", done, name === "A" && shown.B);
-  const size = Math.min(0.86, (slot - 3) / (1.15 * text)), all = slot >= 1.2 * text || size * text >= 12;              // two digits are 1.15 times as wide as high
-  const every = all ? 1 : [4, 8].find(n => n * slot >= 2 * text) ?? 31, order = [...Array(LANES).keys()].sort((a, b) => (a === view.chosen.lane) - (b === view.chosen.lane));
-  for (const lane of order) {                                             // the watched one last: a number makes a narrow cell wider
-    const mine = lane === view.chosen.lane, wide = every > 1 && mine ? Math.max(slot, 1.45 * text) : slot, middleOf = panel.x + (lane + 0.5) * slot;
-    const shape = { x: clamp(middleOf - wide / 2, panel.x, panel.x + panel.w - wide) + 0.5, y: lanes.y, w: wide - 1, h: lanes.h };
-    fill(pen, shape, mine ? view.hues.watch : toneOf(view, "C", lane), mine ? 1 : 0.5);
-    outline(pen, shape, mine && view.dark ? "#000" : view.ink, mine ? 2 : 0.8);
-    if (mine || every === 1 || (lane % every === 0 && Math.abs(lane - view.chosen.lane) > 2)) write(pen, view, lane, shape.x + shape.w / 2, lanes.y + 1.15 * text, { align: "center", size: all ? size : 0.86, colour: mine ? "#000" : view.ink, weight: mine ? 700 : 400 });
-  }
-  if (now.number < 0) write(pen, view, "the 32 lanes of the watched warp", panel.x + panel.w / 2, lanes.y - 0.6 * text, { align: "center" });
+  drawLanes(pen, view, where);
   drawCounters(pen, view, where);
 }
 
@@ -274,6 +296,11 @@ function drawCounters(pen, view, where) {
     const wide = write(pen, view, summed(perStep(view.chosen, scene.states)), panel.x, y, { size: 2.6, weight: 700 });
     write(pen, view, ` ${UNITS[scene.unit]}s per step`, panel.x + wide, y, { weight: 600, most: panel.w - wide });
     if (scene.states.both) write(pen, view, `${NAMES[otherOf(view.chosen).kernel]}: ${summed(perStep(otherOf(view.chosen), scene.states))}`, panel.x, y + 1.7 * text, { size: 1.25, weight: 600 });
+    return;
+  }
+  if (now.number < 0) {
+    const mark = write(pen, view, "? + ? = ?", panel.x, y, { size: 2.6, weight: 700 });
+    write(pen, view, ` ${UNITS[scene.unit]}s per step`, panel.x + mark, y, { weight: 600, most: panel.w - mark });
     return;
   }
   const wide = write(pen, view, `${found[scene.unit]}`, panel.x, y, { size: 2.6, weight: 700 });
@@ -318,9 +345,9 @@ function concludes(values, states) {
 
 export function says(view) {
   const { scene, values } = view, { states, unit } = scene, { number } = moment(view.at);
-  if (number < 0) return `Click on an element of C: its thread needs the framed row of A and column of B. The 32 green threads load together. How many boxes in A and B, the ${unit}, do they touch in each step? Predict, then play.`;
+  if (number < 0) return `Click on an element of C: its thread needs the framed row and column. How many ${unit} does its warp touch per step? Predict, then play.`;
   const asked = numbered(values, states, number);
-  if (ended(view.at, states)) return `${concludes(values, states)} In ${states.side} steps, ${2 * states.side} load requests touched ${loaded(values, states, 2 * states.side)[unit]} ${unit}.`;
+  if (ended(view.at, states)) return `${concludes(values, states)} In ${states.side} steps, ${2 * states.side} requests touched ${loaded(values, states, 2 * states.side)[unit]} ${unit}.`;
   if (asked.name === "A") return `k = ${asked.k}. The lanes ask for ${asks(view, asked)}`;
   return `k = ${asked.k}. The lanes ask for ${asks(view, numbered(values, states, number - 1))} Then for ${asks(view, asked)} Each lane multiplies and adds.`;
 }
@@ -362,13 +389,13 @@ export const picture = {
   title: "Which thread computes which element, and what its warp asks memory for",
   ask: { label: "Your prediction", unit: "per step" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.47 * width, 340, 430)),
+  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.42 * width, 350, 380)),
   controls: states => [
-    ...(states.both ? [{ kind: "choice", key: "kernel", label: "Kernel", options: Object.entries(NAMES) }] : []),
     { kind: "range", key: "warp", label: "Warp", name: "Warp that is watched", min: 0, max: states.side ** 2 / LANES - 1,
       says: values => { const t = threadOf(values, states, values.warp, 0); return `${t.warp} of block (${t.blockX}, ${t.blockY})`; } },
     { kind: "range", key: "lane", label: "Lane", name: "Lane that is watched", min: 0, max: LANES - 1,
       says: values => { const t = threadOf(values, states, values.warp, values.lane); return `${t.lane}: thread (${t.tx}, ${t.ty})`; } },
+    ...(states.both ? [{ kind: "choice", key: "kernel", label: "Kernel", options: Object.entries(NAMES) }] : []),
   ],
   scene: sceneOf, draw, says, when, describes, hit,
 };

@@ -143,6 +143,7 @@ ROWS: dict[str, Callable[[Any], Fact]] = {
     "load sectors": _counted("global load sectors", lambda r: r.count("sectors")),
     "store sectors": _counted("global store sectors", lambda r: r.count("sectors", "store")),
     "sectors a load": _counted("sectors a load request", lambda r: r.sectors_per_request()),
+    "sectors a step": _counted("sectors per step, A + B", lambda r: 2 * r.sectors_per_request()),
     "sectors a store": _counted("sectors a store request", lambda r: r.sectors_per_request("store")),
     "wanted": _useful,
     "loads used": _used("used bytes of load requests", "load_utilisation"),

@@ -103,10 +103,10 @@ def test_the_words_ask_first_and_answer_last(page, kernel, unit):
     values = {"kernel": kernel, "block": "16 × 16", "warp": 1, "lane": 0}
     said = evaluate(page, SAYS, {"states": states(unit), "values": values})
     expected = PER_STEP[kernel, "16 × 16"][UNITS.index(unit)]
-    assert said[0].endswith(f"How many boxes in A and B, the {unit}, do they touch in each step? Predict, then play.")
+    assert said[0].endswith(f"How many {unit} does its warp touch per step? Predict, then play.")
     assert f"{expected}" not in said[0].split("How many")[1]
     assert f" = {expected} {unit} per step." in said[-1]
-    assert said[-1].endswith(f"In 32 steps, 64 load requests touched {32 * expected} {unit}.")
+    assert said[-1].endswith(f"In 32 steps, 64 requests touched {32 * expected} {unit}.")
     assert "from x" not in said[-1], "the first picture does not tell the second one's answer"
     both = evaluate(page, SAYS, {"states": who_computes("swapped", unit=unit).states, "values": values})[-1]
     assert all(f"= {PER_STEP[name, '16 × 16'][UNITS.index(unit)]}" in both for name in KERNELS)
@@ -123,7 +123,7 @@ def test_a_step_plays_both_requests_of_a_k(page):
 def test_the_first_picture_has_no_control_that_tells_what_the_second_asks(page):
     function = "(m, {states}) => m.picture.controls(states).map(control => control.key)"
     keys = [evaluate(page, function, {"states": who_computes(kernel).states}) for kernel in KERNELS]
-    assert keys == [["warp", "lane"], ["kernel", "warp", "lane"]]
+    assert keys == [["warp", "lane"], ["warp", "lane", "kernel"]]
 
 
 def test_both_pictures_begin_with_the_same_element(page):

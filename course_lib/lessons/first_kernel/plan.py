@@ -6,11 +6,11 @@ from matplotlib.patches import ConnectionPatch, Rectangle
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
-T, ROWS, COLUMNS = 16, 48, 48                # threads along each side of a block; elements of C
+T, ROWS, COLUMNS = 16, 32, 32                # threads along each side of a block; elements of C
 BLOCK, THREAD, WARP = (0, 1), (3, 5), 32     # x first, as CUDA counts
-LEFT, SIZE = COLUMNS + 26, 2.9               # of the enlarged block: where it begins, and how large a thread is drawn
+LEFT, SIZE = COLUMNS + 18, 2.0               # of the enlarged block: where it begins, and how large a thread is drawn
 ON_PALE, BANDS, LINES = "#222222", ("#BFDDF0", "#E4F1F9"), "#7F8C99"
-ALT = ("On the left C, 48 rows and 48 columns, covered by a grid of 3 × 3 blocks of 16 × 16 threads; block (0, 1), the first one of "
+ALT = ("On the left C, 32 rows and 32 columns, covered by a grid of 2 × 2 blocks of 16 × 16 threads; block (0, 1), the first one of "
        "the second row, is marked. On the right this block is enlarged. Its threads lie in 16 rows and 16 columns; "
        "threadIdx.x counts to the right, threadIdx.y downwards. Each warp is two rows of the block: warp 0 is rows 0 and 1, warp 7 "
        "rows 14 and 15. Thread (3, 5) is marked: it is lane 19 of warp 2 and computes the element in row 1 · 16 + 5 = 21 and column 0 "
@@ -25,7 +25,7 @@ def plan() -> Picture:
     draw_block(ax)
     for y, edge in ((BLOCK[1] * T, 0), ((BLOCK[1] + 1) * T, T * SIZE)):
         ax.add_patch(ConnectionPatch(((BLOCK[0] + 1) * T, y), (LEFT, edge), "data", "data", color=style.GREY, linewidth=1.2))
-    ax.set(xlim=(-1, LEFT + T * SIZE + 16), ylim=(ROWS + 7, -6), aspect="equal")
+    ax.set(xlim=(-1, LEFT + T * SIZE + 10), ylim=(ROWS + 5, -4), aspect="equal")
     ax.axis("off")
     return render(ax, ALT)
 
@@ -38,7 +38,7 @@ def draw_grid(ax: Axes) -> None:
             ax.add_patch(Rectangle((x * T, y * T), T, T, facecolor="#8CC6EA" if marked else style.PALE, edgecolor=style.INK, linewidth=1.4))
             ax.text((x + 0.5) * T, (y + (0.62 if y else 0.3)) * T, f"({x}, {y})", ha="center", va="center", fontsize=12, color=ON_PALE)
     col, row = (BLOCK[i] * T + THREAD[i] for i in (0, 1))
-    ax.add_patch(Rectangle((col - 0.5, row - 0.5), 2, 2, facecolor=style.YELLOW, edgecolor=ON_PALE, linewidth=1.2))
+    ax.add_patch(Rectangle((col, row), 1, 1, facecolor=style.YELLOW, edgecolor=ON_PALE, linewidth=1.2))
     ax.text(0, -1.2, "C, and its blocks (x, y)", fontsize=12.5, va="bottom")
     words = f"row = {BLOCK[1]} · {T} + {THREAD[1]} = {row},   col = {BLOCK[0]} · {T} + {THREAD[0]} = {col}"
     ax.text(0, ROWS + 1.5, words, fontsize=12.5, va="top")

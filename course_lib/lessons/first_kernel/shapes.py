@@ -1,6 +1,6 @@
-"""What both kernels take for each shape of a warp, beside the time that one line in every clock cycle would make."""
+"""What both kernels take for each shape of a warp."""
 
-from course_lib.arch import WARP, device
+from course_lib.arch import WARP
 from course_lib.lessons.first_kernel.counts import SAID
 from course_lib.lessons.first_kernel.times import N_TIMED, THREADS, how_padded, milliseconds, sectors_of
 from course_lib.plots import render, style
@@ -8,7 +8,7 @@ from course_lib.plots.picture import Picture
 
 HEIGHTS = (1, 2, 4, 8, 16, 32)                # rows of C that a warp covers
 HUES = {"naive": style.GREY, "swapped": style.PURPLE}
-HIGH, GPU = 0.36, "H200"                      # of a bar
+HIGH = 0.38                                   # of a bar
 
 
 def lines_of(high: int) -> int:
@@ -18,16 +18,6 @@ def lines_of(high: int) -> int:
     (3, 17)
     """
     return high + 1
-
-
-def by_lines(high: int) -> float:
-    """Return the milliseconds of one product if every multiprocessor handled one line per clock cycle at the GPU's highest clock, modelled.
-
-    >>> round(by_lines(2), 1), round(by_lines(16), 1)
-    (24.6, 139.7)
-    """
-    gpu = device(GPU)
-    return lines_of(high) * N_TIMED**3 / WARP / gpu.sms / (1e3 * gpu.clock_mhz)
 
 
 def recorded(high: int) -> dict[str, str]:
@@ -41,23 +31,20 @@ def recorded(high: int) -> dict[str, str]:
 
 @style.styled
 def warp_times() -> Picture:
-    """Draw two bars for each shape of a warp, and a mark where one line per clock cycle would be."""
-    ax, gpu, said = style.axes(width=10.0, height=5.4), device(GPU), []
+    """Draw two bars for each shape of a warp."""
+    ax, said = style.axes(width=10.0, height=4.8), []
     for at, high in enumerate(HEIGHTS):
         for place, (kernel, ms) in enumerate(recorded(high).items()):
             y = at + (place - 0.5) * HIGH
             ax.barh(y, float(ms), HIGH, color=HUES[kernel], label="_" * (at > 0) + SAID[kernel])
-            ax.text(max(float(ms), by_lines(high)) + 3, y, ms, va="center", fontsize=11.5)
-        mark = "_" * (at > 0) + "one line per clock cycle and multiprocessor"
-        ax.plot([by_lines(high)] * 2, [at - 0.46, at + 0.46], color=style.INK, linewidth=2.6, label=mark)
+            ax.text(float(ms) + 3, y, ms, va="center", fontsize=11.5)
         said.append(f"{high} × {WARP // high}, {sectors_of(high)} sectors and {lines_of(high)} lines: "
-                    f"{' and '.join(recorded(high).values())} ms, {by_lines(high):.1f} by lines")
+                    f"{' and '.join(recorded(high).values())} ms")
     shapes = [f"{high} × {WARP // high}: {lines_of(high)} lines\n({sectors_of(high)} sectors)" for high in HEIGHTS]
     ax.set_yticks(range(len(HEIGHTS)), shapes)
     ax.invert_yaxis()
-    ax.set(xlim=(0, 310), ylabel="rows × columns of a warp", xlabel=f"ms for {N_TIMED} × {N_TIMED} matrices, blocks of {THREADS} threads, "
-           f"{how_padded().replace(', each', chr(10) + 'each')}\nblack: {gpu.sms} multiprocessors, "
-           f"if the clock was {gpu.clock_mhz:,} MHz, its highest; we did not record it")
+    ax.set(xlim=(0, 310), ylabel="rows × columns of a warp",
+           xlabel=f"ms for {N_TIMED} × {N_TIMED} matrices, blocks of {THREADS} threads, {how_padded().replace(', each', chr(10) + 'each')}")
     ax.xaxis.label.set_fontsize(11)
     ax.legend(loc="upper right")
     return render(ax, f"Milliseconds of {' and of '.join(SAID.values())} by the shape of a warp, rows × columns of C. {'; '.join(said)}.")

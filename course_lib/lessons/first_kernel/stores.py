@@ -22,6 +22,7 @@ def who_stores(result: RunResult) -> tuple[Axes, str]:
     if (legend := ax.get_legend()) is not None:
         legend.remove()                        # which warp has which colour is no matter here
     ax.add_patch(Rectangle((-1, -1), wide + 1, high + 1, facecolor="none", edgecolor=style.INK, linewidth=3, clip_on=False))
-    warp = f"1 warp: {high} row{'s' * (high > 1)} × {wide} column{'s' * (wide > 1)}"
-    ax.set_title(f"the first {SIDE} × {SIDE} elements of C\n{warp}", fontsize=12, loc="left")
+    ticks = [0, *range(7, SIDE, 8)]            # the first element, and the last one of every eight: they are to be counted
+    ax.set(xticks=ticks, yticks=ticks)
+    ax.set_title(f"the first {SIDE} × {SIDE} elements of C;\nthe frame surrounds one warp", fontsize=12, loc="left")
     return ax, describe_owners(who, result.block)
