@@ -1,6 +1,7 @@
 """Pictures of what the machine instructions of a step along K are for."""
 
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from course_lib.lessons.unrolling.counts import FACTORS, PLAIN, same_code, step, step_of, variants
@@ -29,6 +30,7 @@ def beside(kernel: str) -> Picture:
     steps = {label: step_of(text) for label, text in texts.items()}
     same = same_code(texts[PLAIN], kernel)
     figure = Figure(figsize=(WIDE, 5.7 if same else 2.8), dpi=style.DPI, layout="constrained")
+    FigureCanvasAgg(figure)
     above, *below = figure.subplots(1 + same, 1, squeeze=False, height_ratios=(1.4, 2.4)[:1 + same])[:, 0]
     step_bars(steps, above)
     told = f" {draw_same(below[0], kernel)}." if same else ""
