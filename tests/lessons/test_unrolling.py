@@ -249,9 +249,10 @@ def test_the_additions_change_the_instructions_and_the_time_follows_them_at_unro
     more, longer = ([round(100 * (getattr(after, name) / getattr(before, name) - 1)) for before, after in pairs]
                     for name in ("instructions", "ms"))
     says(f"At UNROLL = 1, {more[0]} % more instructions make the time {longer[0]} % longer.",
-         f"With {more[1]} % more instructions, the kernel takes {two.ms:.2f} ms in place of {bare.ms:.2f}: less than half a percent longer.",
+         f"With {more[1]} % more instructions, the kernel takes {two.ms:.2f} ms in place of {bare.ms:.2f}: "
+         "less than half a percent longer.",
          f"with {six.instructions + 1e-9:.2f} instructions the kernel takes {longer[2]} % longer than with {bare.instructions:.2f}",
-         f"so that there are 90: {more[1]} % more. Without the additions the kernel took {bare.ms:.2f} ms.",
+         f"So there are 90 now: {more[1]} % more. Without the additions the kernel took {bare.ms:.2f} ms.",
          f"At UNROLL = 1 the kernel took {rolled.ms:.2f} ms.",
          f"At UNROLL = 16 even {more[1]} % more of them, in additions that nobody needs, cost less than half a percent of time.")
     assert 0 < two.ms / bare.ms - 1 < 0.005
@@ -260,7 +261,7 @@ def test_the_additions_change_the_instructions_and_the_time_follows_them_at_unro
     loads = [{name: n for name, n in step.items() if name.startswith("LD")} for step in steps]
     assert loads[0] == loads[1] == loads[2], "the loads stay the same"
     assert [steps[1]["FADD"], steps[0]["instructions"], steps[1]["instructions"]] == [32, 60, 90]
-    says("UNROLL = 16 has 16 × 3.75 = 60 instructions. With the additions 32 come, and the compiler saves two others, so that there are 90")
+    says("UNROLL = 16 has 16 × 3.75 = 60 instructions. The additions are 32 more, and the compiler saves two others. So there are 90 now")
     assert unrolling.recorded_ms(16, extra=2) == round(two.ms, 1)
 
 
