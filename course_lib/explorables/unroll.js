@@ -329,7 +329,7 @@ function hit(view, x, y) {
 // ---- the explorable ------------------------------------------------------------------------------------------------------------------
 export const picture = {
   title: "One warp executes the machine code of one tile",
-  ask: { label: "Your prediction", unit: "per multiply-add of a thread" },
+  ask: { label: "Your prediction", unit: "per multiply-add" },
   jump: "Next iteration",
   order: ["says", "player", "controls", "picture"],           // what to do, Play and UNROLL are on the first screen of a lesson
   height: (width, text) => (modeOf({ width }) === "wide" ? clamp(0.36 * width, 26 * text, 450) : Math.round(NEEDS[modeOf({ width })][1] * text)),

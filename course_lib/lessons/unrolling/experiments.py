@@ -14,10 +14,10 @@ from course_lib.plots.picture import Picture
 N_TIMED = 4096
 MANY, MOST = 2, 6                                 # idle additions per multiply-add
 DARK = "#666b70"
-WIDE, BETWEEN = 8.0, 4.6                          # of a column of bars, and the room for the number beside its longest bar
-INSTRUCTIONS, WAVEFRONTS = "machine instructions per\nmultiply-add of a thread", "wavefronts per\nmultiply-add of a thread"
-TIME = f"time for N = {N_TIMED}"
-SPEED = f"{TIME}, and speed\nin percent of cuBLAS"
+WIDE, BETWEEN, LETTER = 1.35, 1.05, 0.108         # inches: of the longest bar, of the number beside it, and of a letter of a row's name
+INSTRUCTIONS, WAVEFRONTS = "machine instructions\nper multiply-add\nof a thread", "wavefronts\nper multiply-add\nof a thread"
+TIME = f"time for\nN = {N_TIMED}"
+SPEED = f"time for N = {N_TIMED},\nand speed in percent\nof cuBLAS"
 COLOURS = {INSTRUCTIONS: DARK, WAVEFRONTS: style.SKY, TIME: style.PURPLE, SPEED: style.PURPLE}
 Cell = tuple[float, str]                          # the length of a bar, and what is written beside it
 
@@ -65,22 +65,22 @@ def cells(item: Measured, *columns: str) -> dict[str, Cell]:
 @style.styled
 def bars(rows: Sequence[tuple[str, dict[str, Cell]]], gaps: Sequence[int] = ()) -> Picture:
     """Draw rows of bars, one column of bars for each thing that was counted or timed; before the rows `gaps` some room is left."""
-    ax, places, y = style.axes(width=9.6, height=1.0 + 0.44 * len(rows) + 0.2 * len(gaps)), [], 0.0
-    for n in range(len(rows)):
-        y += 0.5 * (n in gaps)
-        places.append(y)
-        y += 1
-    for column, title in enumerate(rows[0][1]):
+    titles, names = list(rows[0][1]), [name.replace(", ", ",\n") for name, _ in rows]
+    places = [n + 0.5 * sum(gap <= n for gap in gaps) for n in range(len(rows))]
+    room = LETTER * max(len(line) for name in names for line in name.split("\n")) + 0.2
+    wide = len(titles) * (WIDE + BETWEEN) + 0.8 * (SPEED in titles)
+    ax = style.axes(width=room + wide, height=1.0 + 0.46 * (places[-1] + 1))
+    for column, title in enumerate(titles):
         left, most = column * (WIDE + BETWEEN), max(found[title][0] for _, found in rows if title in found)
-        ax.text(left, -0.7, title, weight="bold", fontsize=12, va="bottom")
+        ax.text(left, -0.65, title, weight="bold", fontsize=12, va="bottom")
         for place, (_, found) in zip(places, rows, strict=True):
             if title in found:
                 value, text = found[title]
                 ax.barh(place, WIDE * value / most, left=left, height=0.8, color=COLOURS[title])
-                ax.text(left + WIDE * value / most + 0.15, place, text, va="center", fontsize=12)
-    for place, (name, _) in zip(places, rows, strict=True):
-        ax.text(-0.3, place, name, va="center", ha="right", fontsize=12)
-    ax.set(xlim=(-8.6, len(rows[0][1]) * (WIDE + BETWEEN)), ylim=(y - 0.4, -2.0))
+                ax.text(left + WIDE * value / most + 0.07, place, text, va="center", fontsize=12)
+    for place, name in zip(places, names, strict=True):
+        ax.text(-0.1, place, name, va="center", ha="right", fontsize=12, linespacing=1.05)
+    ax.set(xlim=(-room, wide), ylim=(places[-1] + 0.6, -2.4))
     ax.axis("off")
     told = (f"{name}: " + ", ".join(f"{' '.join(title.split())} {text}" for title, (_, text) in found.items()) for name, found in rows)
     return render(ax, f"Bars of recorded kernels, tiles of {TILE} × {TILE}, {data.readings('ballast').label}. {'; '.join(told)}.")
