@@ -186,7 +186,8 @@ def test_the_formula_is_what_is_counted_where_rows_of_the_tiles_are_whole_sector
 def test_the_threads_of_other_tiles_share_the_loads_as_the_text_says():
     """Elements of a tile that each thread loads, for one value of k0."""
     A, B, _ = inputs(64, 64, 16)
-    for BM, BN, expected in ((16, 16, {"A": [256], "B": [256]}), (8, 8, {"A": [64, 64], "B": [64, 64]}), (64, 16, {"A": [1024], "B": [256]})):
+    for BM, BN, expected in ((16, 16, {"A": [256], "B": [256]}), (8, 8, {"A": [64, 64], "B": [64, 64]}),
+                             (64, 16, {"A": [1024], "B": [256]})):
         result = run("sgemm_tiled", A, B, BM=BM, BN=BN, BK=16, trace=every_warp((1, 1), (BN, BM)))
         for name, loading in expected.items():
             by_thread = np.zeros((BM * BN // 32, 32), int)
