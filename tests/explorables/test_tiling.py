@@ -133,7 +133,19 @@ def test_the_words_ask_first_and_answer_last(page):
     assert not any(number in said[0] for number in ("1,024", "128", "8 times")), "the question gives nothing away"
     assert [i for i, words in enumerate(said) if "barrier" in words] == [3, 20, 23, 40]
     assert all("Naive" in words and "Tiled" in words for words in said[1:] if "barrier" not in words)
-    assert said[-1].endswith("Naive: 1,024 sectors, each one loaded 8 times. Tiled: 128, each loaded once. That is 8 times fewer.")
+    assert said[-1].startswith("Naive: 1,024 sectors, each one loaded 8 times. Tiled: 128, each loaded once. That is 8 times fewer. Why 8?")
+
+
+def test_a_sector_of_a_is_asked_for_by_one_warp_eight_times_and_one_of_b_by_eight_warps_once(page):
+    """What the last words say of row 5 and column 3."""
+    for name, row, column, warps, times in (("A", 5, 0, 1, 8), ("B", 0, 3, 8, 1)):
+        width = {"A": DEPTH, "B": TILE}[name]
+        sector, steps = (row * width + column) // 8, [step for step in states()["steps"] if step["kind"] == "multiply"]
+        by_warp = [sum(sector in step["naive"]["sectors"][name][warp] for step in steps) for warp in range(WARPS)]
+        assert sorted(by_warp) == [0] * (WARPS - warps) + [times] * warps, name
+    said = evaluate(page, SAYS, {"states": states(), "values": {"row": 5, "column": 3}})[-1]
+    assert "The 16 threads that need row 5 of A are in one warp, which asks once for each of the 8 floats of a sector." in said
+    assert "Column 3 of B is needed by all 8 warps, and each of them asks for itself." in said
 
 
 INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => {

@@ -1,43 +1,20 @@
-"""How the rows of a tile lie in the banks: with rows of 32 words, and with rows of 33; and a reader's tile with other brackets."""
+"""How the rows of a tile lie in the banks."""
 
-import re
 from collections.abc import Iterable, Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib.arch import BANKS
-from course_lib.errors import CourseError
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
-from course_lib.unwritten import is_unwritten, missing
 
 COLUMN, ROWS = 5, 4                            # which column is marked; how many rows are drawn
-PITCHES = (32, 33)                             # words from one row to the next
+PITCH = 33                                     # words from one row to the next
 BLUES = ("#9ECAE9", "#3E88BD")                 # by turns, so that one sees where a row of the tile begins; the marked words are orange
-ALT = ("The 32 banks are columns, numbered 0 to 31, and shared memory fills them line after line. Above, a tile with rows of 32 words: "
-       "each row begins in bank 0, and the words of column 5, numbers 5, 37, 69 and 101, lie in bank 5. Below, a tile with rows of 33 "
-       "words: each row begins one bank further right than the row before, and the words of column 5, numbers 5, 38, 71 and 104, lie in "
-       "banks 5, 6, 7 and 8.")
-
-
-def with_brackets(source: str, brackets: str) -> str:
-    """Return a copy of a kernel's text in which the array in shared memory has these brackets.
-
-    Raises
-    ------
-    CourseError
-        When no array with two pairs of brackets is declared in shared memory.
-
-    >>> with_brackets("__shared__ float tile[32][32+1];", "[33][32]")
-    '__shared__ float tile[33][32];'
-    """
-    if is_unwritten(source):
-        raise missing(source)
-    changed, found = re.subn(r"(__shared__\s+float\s+\w+)\s*\[[^]]*\]\s*\[[^]]*\]", rf"\1{brackets}", source, count=1)
-    if not found:
-        raise CourseError("The kernel declares no `__shared__ float tile[TILE][TILE + PAD];`, so there are no brackets to change.")
-    return changed
+ALT = ("The 32 banks are columns, numbered 0 to 31, and shared memory fills them line after line with a tile whose rows are 33 words long. "
+       "Each row begins one bank further right than the row before, and the words of column 5, numbers 5, 38, 71 and 104, lie in banks "
+       "5, 6, 7 and 8.")
 
 
 def element_at(word: int, pitch: int) -> tuple[int, int]:
@@ -80,17 +57,15 @@ def draw_bank_numbers(ax: Axes, y: float, banks: Iterable[int] = (*range(0, BANK
 
 @style.styled
 def rows_in_banks() -> Picture:
-    """Draw the first rows of both tiles as they lie in the banks, the words of one column marked."""
-    ax = style.axes(width=9.6, height=4.3)
-    for panel, pitch in enumerate(PITCHES):
-        top = panel * (ROWS + 3.2)
-        ax.text(0, top - 0.35, f"tile[32][{pitch}]", weight="bold", va="bottom")
-        ax.text(BANKS, top - 0.35, "number = word", fontsize=11, ha="right", va="bottom")
-        words = [row * pitch + COLUMN for row in range(ROWS)]
-        draw_words(ax, ROWS, BANKS, pitch, {word: (style.ORANGE, str(word)) for word in words}, top)
-        draw_bank_numbers(ax, top + ROWS + 0.9 + panel, range(BANKS))
-    ax.text(ROWS + 0.3, top + ROWS + 0.5, f"the end of row {ROWS - 1}", fontsize=11, va="center")
-    ax.text(BANKS / 2, top + ROWS + 3, "bank", fontsize=12, ha="center")
-    ax.set(xlim=(-0.2, BANKS + 0.2), ylim=(2 * ROWS + 6.6, -1.6))
+    """Draw the first rows of a padded tile as they lie in the banks, the words of one column marked."""
+    ax = style.axes(width=9.6, height=2.5)
+    ax.text(0, -0.35, f"tile[32][{PITCH}]", weight="bold", va="bottom")
+    ax.text(BANKS, -0.35, "number = word", fontsize=11, ha="right", va="bottom")
+    words = [row * PITCH + COLUMN for row in range(ROWS)]
+    draw_words(ax, ROWS, BANKS, PITCH, {word: (style.ORANGE, str(word)) for word in words})
+    draw_bank_numbers(ax, ROWS + 1.9, range(BANKS))
+    ax.text(ROWS + 0.3, ROWS + 0.5, f"the end of row {ROWS - 1}", fontsize=11, va="center")
+    ax.text(BANKS / 2, ROWS + 3, "bank", fontsize=12, ha="center")
+    ax.set(xlim=(-0.2, BANKS + 0.2), ylim=(ROWS + 3.4, -1.6))
     ax.axis("off")
     return render(ax, ALT)

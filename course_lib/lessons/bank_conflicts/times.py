@@ -4,6 +4,7 @@ from typing import Any
 
 from course_lib import data
 from course_lib.lessons.bank_conflicts.counts import (
+    N_PRODUCT,
     N_TIMED,
     each,
     least_us,
@@ -16,6 +17,7 @@ from course_lib.lessons.bank_conflicts.counts import (
 )
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
+from course_lib.widgets.compute import evaluate
 
 TILE, TILE_OF_PRODUCT = 32, 16
 PADS = (0, 8, 4, 2, 1)
@@ -73,12 +75,15 @@ def transposition_times() -> Picture:
 
 
 def product_scoreboard() -> Table:
-    """Return the recorded times of the product without and with padding, and percent of the library's speed."""
+    """Return the product's wavefronts and recorded times without and with padding, and percent of the library's speed."""
     library = data.load("ladder").find("cuBLAS", N_TIMED)[0].seconds
-    found = [("sgemm_padded, PAD = 0: as sgemm_coalesced", recorded_product(0)), ("sgemm_padded, PAD = 4", recorded_product(4)),
-             ("tiled (lesson 04)", data.tiled())]
-    rows = [(name, f"{1e3 * row['median_s']:.1f}", f"{library / row['median_s']:.1%}") for name, row in found]
-    rows.append(("NVIDIA's library, cuBLAS", f"{1e3 * library:.1f}", "100.0%"))
-    return Table(("kernel", "recorded, ms", "speed, % of cuBLAS"), rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, "
-                 f"{data.readings('together').label}, {data.spread(row for _, row in found)}; "
-                 f"cuBLAS recorded on {data.load('ladder').date}")
+    tiled = evaluate("sgemm_tiled", N_PRODUCT, dict.fromkeys(("BM", "BN", "BK"), TILE_OF_PRODUCT), backend="sim")
+    found = [("sgemm_padded, PAD = 0: as sgemm_coalesced", multiplied(TILE_OF_PRODUCT, 0), recorded_product(0)),
+             ("sgemm_padded, PAD = 4", multiplied(TILE_OF_PRODUCT, 4), recorded_product(4)), ("tiled (lesson 04)", tiled, data.tiled())]
+    rows = [(name, f"{wavefronts(result):g}", f"{1e3 * row['median_s']:.1f}", f"{library / row['median_s']:.1%}")
+            for name, result, row in found]
+    rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
+    header = ("kernel", "a warp's wavefronts per step along k, simulated", "recorded, ms", "speed, % of cuBLAS")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, tiles of 16 × 16, {data.readings('together').label}, "
+                 f"{data.spread(row for *_, row in found)}; cuBLAS recorded on {data.load('ladder').date}; "
+                 f"wavefronts of loads and stores counted for {N_PRODUCT} × {N_PRODUCT}")

@@ -4,9 +4,9 @@ from course_lib.explorables import side_by_side
 from course_lib.lessons.tiling.counts import beside_naive, sectors_per_multiply_add
 from course_lib.lessons.tiling.overtaking import overtaking, without_last_barrier
 from course_lib.lessons.tiling.pictures import tile_and_loads
-from course_lib.lessons.tiling.times import asked, asked_of, faster, limits, scoreboard, slides, traffic
+from course_lib.lessons.tiling.times import asked, faster, limits, scoreboard, slides, traffic
 
 __all__ = [
-    "asked", "asked_of", "beside_naive", "faster", "limits", "overtaking", "scoreboard", "sectors_per_multiply_add", "side_by_side",
+    "asked", "beside_naive", "faster", "limits", "overtaking", "scoreboard", "sectors_per_multiply_add", "side_by_side",
     "slides", "tile_and_loads", "traffic", "without_last_barrier",
 ]
