@@ -40,7 +40,7 @@ def traced_order(stages: int = 3) -> list[tuple[int, int]]:
 def draw_orders(rows: int = 8) -> list[Axes]:
     """Draw the first rows in order, and as Triton's copies put them: a column for four banks, a line for two rows, a hue for a piece."""
     orders = {"in order": [divmod(place, 4) for place in range(4 * rows)], "Triton's copies, traced": traced_order()[:4 * rows]}
-    upper = style.axes(width=9.6, height=5.2)
+    upper = style.axes(width=9.6, height=4.6)
     figure = style.figure_of(upper)
     upper.remove()
     drawn = list(figure.subplots(len(orders), 1, sharex=True))

@@ -77,9 +77,9 @@ def beside_ours() -> Table:
     steps = [*map(step_of, settings), our_step()]
     rows = [(name, *(f"{count(step):,}" for step in steps)) for name, count in COUNTED.items()]
     shared = [*(written(setting).facts["shared"] for setting in settings), ours.shared_of(ours.check(**TILE))]
-    rows.append(("bytes of shared memory of the block", *(f"{size:,}" for size in shared)))
-    return Table(("", "Triton, float16, num_stages = 3", "Triton, floats, num_stages = 3", "Triton, floats, num_stages = 1",
-                  f"{OURS}, floats"), rows, f"{WHAT}, sm_80; simulated. Each does 64 mma")
+    rows.append(("bytes of shared memory", *(f"{size:,}" for size in shared)))
+    return Table(("", "Triton, float16, 3 stages", "Triton, floats, 3 stages", "Triton, floats, 1 stage", "ours, floats"), rows,
+                 f"{WHAT}, sm_80; simulated. Ours is {OURS}, and each does 64 mma")
 
 
 COUNTED = {

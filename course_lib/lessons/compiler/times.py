@@ -78,5 +78,6 @@ def _said(row: dict[str, Any]) -> str:
 
 def speeds() -> Picture:
     """Show the recorded speeds as bars."""
-    said = [f"{given}, " + ", ".join(f"{name} {_said(recorded(kernel))}" for name, kernel in bars.items()) for given, bars in GROUPS.items()]
+    said = [f"{given}, " + ", ".join(f"{name} {_said(recorded(kernel))}" for name, kernel in bars.items())
+            for given, bars in GROUPS.items()]
     return render(draw_speeds(), f"TFLOP/s: {'; '.join(said)}; a line at {LIBRARY}, given bfloat16, {_said(recorded(LIBRARY))}.")
