@@ -4,7 +4,8 @@ from course_lib.explorables import what_triton_wrote
 from course_lib.kernels.triton import Setting, written
 from course_lib.lessons.compiler.barriers import without_barriers
 from course_lib.lessons.compiler.mask import check_mask
-from course_lib.lessons.compiler.tables import any_size, beside_ours, by_line, check_pieces, code, multiplying, pieces, stages_compared
+from course_lib.lessons.compiler.order import check_pieces, pieces
+from course_lib.lessons.compiler.tables import any_size, beside_ours, by_line, code, multiplying, stages_compared
 from course_lib.lessons.compiler.times import speeds, times_as_fast
 from course_lib.run.triton import multiply
 

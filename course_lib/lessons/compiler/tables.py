@@ -1,9 +1,7 @@
 """The tables of lesson 21: what each line of the program costs, its PTX, the stages, and a kernel of ours beside it."""
 
-import numpy as np
-
-from course_lib import simt
 from course_lib.explorables.triton import buffers_of, on_their_way
+from course_lib.kernels import get
 from course_lib.kernels.triton import PROGRAM, Setting, written
 from course_lib.lessons.compiler.counts import (
     CONFLICTS,
@@ -14,6 +12,7 @@ from course_lib.lessons.compiler.counts import (
     OURS,
     SECTORS,
     STORES,
+    TILE,
     WAVEFRONTS,
     our_step,
     step_of,
@@ -21,12 +20,8 @@ from course_lib.lessons.compiler.counts import (
 from course_lib.plots import Table
 from course_lib.plots.ptx_loop import loop_lines, name_of
 from course_lib.run.result import counter_name
-from course_lib.run.triton import multiply
-from course_lib.widgets.compute import inputs
 
 SHARED_LOADS = (counter_name("shared instructions", "load"), LDMATRIX)
-OF_A = 19                        # line of the load of A
-PIECE = 16                       # bytes that one copy brings
 WIDTH = 44                       # of a line of the program in a table
 WHAT = "a k-step of one block of four warps, 64 × 64 × 32"
 
@@ -78,18 +73,21 @@ def stages_compared(arch: str = "sm_80") -> Table:
 
 def beside_ours() -> Table:
     """Return Triton's counters beside those of `OURS`, per k-step of a block with the same tiles and as many warps."""
-    steps = (step_of(Setting(3, floats=True)), step_of(Setting(1, floats=True)), our_step())
+    settings, ours = (Setting(3), Setting(3, floats=True), Setting(1, floats=True)), get(OURS)
+    steps = [*map(step_of, settings), our_step()]
     rows = [(name, *(f"{count(step):,}" for step in steps)) for name, count in COUNTED.items()]
-    return Table(("", "Triton, num_stages = 3", "Triton, num_stages = 1", OURS), rows,
-                 f"{WHAT}, sm_80, floats given; simulated. The tiles were chosen so that both do the same, not for speed")
+    shared = [*(written(setting).facts["shared"] for setting in settings), ours.shared_of(ours.check(**TILE))]
+    rows.append(("bytes of shared memory", *(f"{size:,}" for size in shared)))
+    return Table(("", "Triton, float16, 3 stages", "Triton, floats, 3 stages", "Triton, floats, 1 stage", "ours, floats"), rows,
+                 f"{WHAT}, sm_80; simulated. Ours is {OURS}, and each does 64 mma")
 
 
 COUNTED = {
-    "mma": lambda step: step.counters[MULTIPLIED],
     "sectors loaded": lambda step: step.counters[SECTORS],
     "loads from shared memory": lambda step: step.sum(SHARED_LOADS),
     "wavefronts of shared memory": lambda step: step.sum(WAVEFRONTS),
     "of these, bank conflicts": lambda step: step.sum(CONFLICTS),
+    "barriers of a warp": lambda step: step.barriers,
 }
 
 
@@ -104,41 +102,3 @@ def any_size() -> Table:
              ("registers of a thread", *(str(made["registers"]) for made in facts))]
     return Table(("", "N, K multiples of 16", "any N, K"), rows, f"{WHAT}; num_stages = 3, sm_80; instructions and registers by the "
                  "assembler, the rest simulated")
-
-
-def pieces(rows: int = 8, stages: int = 3) -> Table:
-    """Return where Triton's copies put the first rows of A's tile: which piece lies in which 16 bytes of its row."""
-    setting, (A, B, _) = Setting(stages), inputs(64, 64, 32)
-    report = multiply(A, B, setting, trace=[(0, warp) for warp in range(setting.warps)]).report
-    each = 2 * setting.BK // PIECE
-    asked = [r for r in report.trace if r.line == OF_A and r.operation.startswith("cp.async.c") and r.width]
-    found: dict[tuple[int, int], int] = {}
-    for source, target in zip(asked[::2], asked[1::2], strict=True):            # traced twice: where it reads, and where it writes
-        for there, here in zip(np.asarray(source.addresses), np.asarray(target.addresses), strict=True):
-            if there >= 0:
-                place, piece = here // PIECE, (there - report.arrays[0].address) // PIECE
-                found[int(place // each), int(place % each)] = int(piece % each)
-    table = [(row, *(found[row, place] for place in range(each))) for row in range(rows)]
-    return Table(("row", *(f"bytes {PIECE * place} to {PIECE * place + PIECE - 1}" for place in range(each))), table,
-                 "which piece of its row lies where, by the copies that the simulator traced")
-
-
-def check_pieces(kernel: str) -> Table:
-    """Run the reader's kernel that moves 64 rows of four pieces through shared memory; return what its order of the pieces costs.
-
-    Parameters
-    ----------
-    kernel
-        CUDA text: what `%%cuda` keeps. Its kernel `pieces` has 128 threads and takes `in` and `out`, 1024 floats each.
-    """
-    moved, out = np.arange(1024, dtype=np.float32), np.zeros(1024, np.float32)
-    report = simt.launch(kernel, "pieces", 1, 128, [moved, out], racecheck=True, trace=[(0, warp) for warp in range(4)])
-    stores = [[r for r in report.trace if r.warp == warp and r.space == "shared" and r.operation.startswith("st.")] for warp in range(4)]
-    places = {128 * turn + 32 * warp + lane: int(address) // PIECE for warp, found in enumerate(stores) for turn, r in enumerate(found)
-              for lane, address in enumerate(r.addresses)}
-    strays = [f"no: piece {n % 4} of row {n // 4} lies in row {place // 4}" for n, place in sorted(places.items()) if place // 4 != n // 4]
-    right = "right" if (moved == out).all() and not report.hazards else "wrong"
-    rows = [("wavefronts of the stores", report.counters[counter_name("wavefronts", "store")], "32"),
-            ("wavefronts of the loads", report.counters[counter_name("wavefronts", "load")], "32"),
-            ("each row holds its own four pieces", strays[0] if strays else "yes", "yes"), ("what arrives in out", right, "right")]
-    return Table(("", "your kernel", "wanted"), rows, "pieces: one block of 128 threads, simulated")
