@@ -176,7 +176,7 @@ export const picture = {
   controls: states => [
     { kind: "choice", key: "number", label: "x in the table", options: states.numbers.map(({ label }, i) => [i, label]) },
     { kind: "range", key: "bits", label: "Fraction", name: "Bits of the fraction", min: states.bits[0], max: states.bits.at(-1), says: values => `${values.bits}: ${NAMED[values.bits] ?? "bits"}` },
-    { kind: "range", key: "parts", label: "Parts", name: "Parts of each number", min: 1, max: 3, says: ({ parts }) => `${parts}: ${plural(parts * (parts + 1) / 2, "product")}` }],
+    { kind: "range", key: "parts", label: "Parts", name: "Parts of each number", min: 1, max: 3, says: ({ parts }) => String(parts) }],
   scene: sceneOf, draw, says, when, describes,
 };
 export default explorable(picture);
