@@ -54,6 +54,14 @@ def halves(kernel, X):
     return [part.get() for part in found]
 
 
+def three_products(a, b):
+    """Return the product of two parts each, without that of both second parts, as the lesson adds it up."""
+    C = run("sgemm_bf16", a[1], b[0]).C
+    for x, y in ((a[0], b[1]), (a[0], b[0])):
+        C = run("sgemm_bf16", x, y, C, beta=1).C
+    return C
+
+
 def test_the_main_path_can_be_read_at_one_sitting():
     cells = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
     last = next(n for n, cell in enumerate(cells) if cell["id"] == "key-points")
@@ -74,11 +82,8 @@ def test_the_prediction(mine):
     A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
     bf16 = max_error(run("sgemm_bf16", A, B).C, A, B)
     a, b = halves(mine, A), halves(mine, B)
-    C = run("sgemm_bf16", a[1], b[0]).C
-    for x, y in ((a[0], b[1]), (a[0], b[0])):
-        C = run("sgemm_bf16", x, y, C, beta=1).C
     assert np.array_equal(run("sgemm_bf16", A, B).C, run("sgemm_bf16", a[0], b[0]).C)
-    assert bf16 / max_error(C, A, B) > bound(7, 1) / bound(7, 2) == pytest.approx(256, abs=1)
+    assert bf16 / max_error(three_products(a, b), A, B) > bound(7, 1) / bound(7, 2) == pytest.approx(256, abs=1)
     says("at most 2⁻⁸ · 2⁻⁸ = 2⁻¹⁶, is missing: 2⁻¹⁷ + 2⁻¹⁷ + 2⁻¹⁶ = 2⁻¹⁵. So the bound becomes 256 times smaller")
 
 
@@ -88,11 +93,7 @@ def test_what_second_parts_gain_with_other_numbers():
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
-        (A0, A1), (B0, B1) = parts(A, 2), parts(B, 2)
-        C = run("sgemm_bf16", A1, B0).C
-        for a, b in ((A0, B1), (A0, B0)):
-            C = run("sgemm_bf16", a, b, C, beta=1).C
-        gains.append(round(max_error(run("sgemm_bf16", A, B).C, A, B) / max_error(C, A, B)))
+        gains.append(round(max_error(run("sgemm_bf16", A, B).C, A, B) / max_error(three_products(parts(A, 2), parts(B, 2)), A, B)))
     assert (len(gains), min(gains), max(gains)) == (12, 449, 627)
     says("Twelve pairs of random matrices, yours among them, gave 449 to 627 times")
 
@@ -147,7 +148,7 @@ def test_in_bfloat16_the_numbers_cost_more_than_the_sums():
 
 
 def test_how_many_products_of_each_instruction_an_h200_was_asked_for():
-    """`tensor-probe` compared `mma` (docs/simulator.md), `tests/hardware/test_warpgroups.py` compares `wgmma`, without and with a sum so far."""
+    """Of `mma` docs/simulator.md tells; `tests/hardware/test_warpgroups.py` compares `wgmma`, with and without a sum so far."""
     tests = LESSON.parents[1] / "tests"
     assert any(form[:3] == ("m16n8k16", "bf16", "f32") for form in tensor_probe.FLOATS)
     assert "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" in kernels.get("sbgemm_mma").source
@@ -297,8 +298,8 @@ def test_the_bars_of_the_scoreboard_are_the_recorded_speeds_and_errors():
 
 
 def test_the_clock_and_the_memory_that_the_lesson_names():
-    assert {run["clocks"].split(": ")[1].split(",")[0] for row in readings("warpgroups").find(kernel="sgemm_parts") for run in row["runs"]} == {
-        "1965 MHz"}
+    runs = [run for row in readings("warpgroups").find(kernel="sgemm_parts") for run in row["runs"]]
+    assert {run["clocks"].split(": ")[1].split(",")[0] for run in runs} == {"1965 MHz"}
     says("The clock was read once per run, at its end: 1,965 MHz")
     A, _ = scaled_parts(np.ones((2, 8), np.float32), axis=1)
     assert A.nbytes / 16 == 6

@@ -40,7 +40,8 @@ def draw_beside_the_library() -> Axes:
     for i, (name, (time, error)) in enumerate(names.items()):
         look: dict[str, Any] = {"color": COLOURS["three parts" if i else "float32"], "edgecolor": style.INK, "label": name}
         for axes, lengths in ((speeds, [2e-12 * row["N"] ** 3 / row[time] for row in rows]), (errors, [row[error] * 1e7 for row in rows])):
-            axes.bar_label(axes.barh(at + 0.4 * i - 0.2, lengths, 0.4, **look), fmt="%.0f" if axes is speeds else "%.1f", padding=3, fontsize=12)
+            bars = axes.barh(at + 0.4 * i - 0.2, lengths, 0.4, **look)
+            axes.bar_label(bars, fmt="%.0f" if axes is speeds else "%.1f", padding=3, fontsize=12)
     for axes, title in ((speeds, "Speed, TFLOP/s:\nmore is better"), (errors, "Largest error, 10⁻⁷ of\nΣ |a| |b|: less is better")):
         axes.set_title(title, fontsize=13)
         axes.set(ylim=(len(rows) - 0.5, -0.5), xticks=[])
