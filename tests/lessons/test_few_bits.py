@@ -95,7 +95,7 @@ def test_what_second_parts_gain_with_other_numbers():
         A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
         gains.append(round(max_error(run("sgemm_bf16", A, B).C, A, B) / max_error(three_products(parts(A, 2), parts(B, 2)), A, B)))
     assert (len(gains), min(gains), max(gains)) == (12, 449, 627)
-    says("Twelve pairs of random matrices, yours among them, gave 449 to 627 times")
+    says("With twelve pairs of random matrices, yours among them, it was 449 to 627 times")
 
 
 def test_down_to_which_number_three_parts_are_exact():
