@@ -154,7 +154,7 @@ export function draw(pen, given) {
 // ---- words -------------------------------------------------------------------------------------------------------------------------
 export function says({ scene }, step) {
   const { label, bits, parts, states, error, bound, left } = scene, kept = `${plural(bits, "fraction bit")}${parts > 1 ? ` in each of ${parts} parts` : ""}`;
-  if (step <= 0) return `Each number of A and B keeps ${kept}. How large is the largest error of a product, as a share of Σ |a| |b|: 2 to the minus what? Predict, then play.`;
+  if (step <= 0) return `With ${kept}, how large is the largest error of C, as a share of Σ |a| |b|: 2 to the minus what? Predict, then play.`;
   if (step < 2) return `${label} with ${kept} is ${off(left)} of it.`;
   const verdict = error < states.float32 ? "less than the rounding of float32's sums costs" : "more than the rounding of float32's sums costs";
   if (bits === 23) return `With ${kept} the numbers stay what they are, and the product is exact, as its sums are. sgemm_naive rounds sums: its error is ${power(states.float32, states.least)}.`;
@@ -176,7 +176,7 @@ export const picture = {
   controls: states => [
     { kind: "choice", key: "number", label: "x in the table", options: states.numbers.map(({ label }, i) => [i, label]) },
     { kind: "range", key: "bits", label: "Fraction", name: "Bits of the fraction", min: states.bits[0], max: states.bits.at(-1), says: values => `${values.bits}: ${NAMED[values.bits] ?? "bits"}` },
-    { kind: "range", key: "parts", label: "Parts", name: "Parts of each number", min: 1, max: 3, says: ({ parts }) => `${parts}: ${plural(parts * (parts + 1) / 2, "product")}` }],
+    { kind: "range", key: "parts", label: "Parts", name: "Parts of each number", min: 1, max: 3, says: ({ parts }) => String(parts) }],
   scene: sceneOf, draw, says, when, describes,
 };
 export default explorable(picture);

@@ -32,21 +32,25 @@ def draw_beside_the_library() -> Axes:
     Axes
         That of the speeds; the errors have the figure's second.
     """
-    upper, (rows, names) = style.axes(width=WIDTH, height=4.6), _raced()
-    halves = style.figure_of(upper).add_gridspec(2, 1)
-    upper.set_subplotspec(halves[0])
-    lower = style.figure_of(upper).add_subplot(halves[1])
+    speeds, (rows, names) = style.axes(width=WIDTH, height=3.4), _raced()
+    halves = style.figure_of(speeds).add_gridspec(1, 2)
+    speeds.set_subplotspec(halves[0])
+    errors = style.figure_of(speeds).add_subplot(halves[1])
     at = np.arange(len(rows))
     for i, (name, (time, error)) in enumerate(names.items()):
         look: dict[str, Any] = {"color": COLOURS["three parts" if i else "float32"], "edgecolor": style.INK, "label": name}
-        for axes, heights in ((upper, [2e-12 * row["N"] ** 3 / row[time] for row in rows]), (lower, [row[error] * 1e7 for row in rows])):
-            axes.bar_label(axes.bar(at + 0.4 * i - 0.2, heights, 0.4, **look), fmt="%.0f" if axes is upper else "%.1f", fontsize=12)
-    for axes, title in ((upper, "Speed, TFLOP/s: more is better"), (lower, "Largest error, 10⁻⁷ of Σ |a| |b|: less is better")):
-        axes.set_xticks(at, [f"N = {row['N']:,}" for row in rows])
-        axes.set_title(title, fontsize=13.5)
-        axes.margins(y=0.15)
-    upper.legend(loc="upper left")
-    return upper
+        for axes, lengths in ((speeds, [2e-12 * row["N"] ** 3 / row[time] for row in rows]), (errors, [row[error] * 1e7 for row in rows])):
+            bars = axes.barh(at + 0.4 * i - 0.2, lengths, 0.4, **look)
+            axes.bar_label(bars, fmt="%.0f" if axes is speeds else "%.1f", padding=3, fontsize=12)
+    for axes, title in ((speeds, "Speed, TFLOP/s:\nmore is better"), (errors, "Largest error, 10⁻⁷ of\nΣ |a| |b|: less is better")):
+        axes.set_title(title, fontsize=13)
+        axes.set(ylim=(len(rows) - 0.5, -0.5), xticks=[])
+        axes.margins(x=0.2)
+        axes.spines["bottom"].set_visible(False)
+    speeds.set_yticks(at, [f"N = {row['N']:,}" for row in rows])
+    errors.set_yticks([])
+    style.figure_of(speeds).legend(*speeds.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return speeds
 
 
 def describe_beside_the_library() -> str:
@@ -109,12 +113,14 @@ def draw_sides() -> Axes:
     lower = style.figure_of(upper).add_subplot(halves[1])
     edges = np.linspace(-10, 10, 81).tolist()
     for ax, (sign, title) in zip((upper, lower), SIGNS.items(), strict=True):
-        for found, name, colour in zip(summed(sign), ("sums by tensor cores", "sums in float32"), ("bfloat16", "float32"), strict=True):
-            ax.hist(found.ravel() * 1e6, edges, color=COLOURS[colour], label=name)
+        for found, colour in zip(summed(sign), ("bfloat16", "float32"), strict=True):
+            ax.hist(found.ravel() * 1e6, edges, color=COLOURS[colour])
         ax.axvline(0, color=style.INK, linewidth=1.5)
         ax.set_title(title, fontsize=13.5)
-        ax.set(xlim=(-10, 10), ylabel="elements of C")
-    upper.legend(loc="upper right", bbox_to_anchor=(1.0, 1.15), borderaxespad=0)
+        ax.set(xlim=(-10, 10), xticks=range(-10, 11, 5), ylabel="elements of C")
+        side = "left" if sign > 0 else "right"
+        ax.text(-6.6 * sign, 260, "sums by\ntensor cores", ha=side)
+        ax.text(1.4 * sign, 90, "sums in float32", ha=side)
     upper.set_xticklabels([])
     lower.set_xlabel("too low ← error, 10⁻⁶ of Σ |a| |b| → too high")
     return upper
@@ -142,6 +148,7 @@ def draw_ways() -> Axes:
     ax.set_yticks(range(len(found)), [NAMES[way] for way in found])
     ax.set(xscale="log", xlim=(1, 1000), ylim=(3.5, -0.5), xlabel="largest error, 10⁻⁸ of Σ |a| |b|")
     ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
+    ax.set_title(f"K = {LONGEST:,}, computed by the simulator", fontsize=13, loc="right")
     ax.minorticks_off()
     ax.grid(axis="x")
     return ax
@@ -150,7 +157,7 @@ def draw_ways() -> Axes:
 def describe_ways() -> str:
     """Return what `draw_ways` shows, in words."""
     told = (f"{NAMES[way]} {error * 1e8:.1f}".replace("\n", " ") for way, error in ways().items())
-    return f"Largest error in units of 10⁻⁸ of Σ |a| |b|, K = {LONGEST:,}: " + "; ".join(told)
+    return f"Largest error in units of 10⁻⁸ of Σ |a| |b|, K = {LONGEST:,}, computed by the simulator: " + "; ".join(told)
 
 
 def speed_and_error() -> Picture:

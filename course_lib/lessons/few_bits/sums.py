@@ -23,9 +23,9 @@ FRESH, ADDED = "float d[BN / 2] = {};", "c[i] += d[i];"
 ONE_SUM = ((FRESH, FRESH + " for (int i = 0; i < BN / 2; ++i) d[i] = c[i];"), (ADDED, "c[i] = d[i];"))      # changes of sgemm_parts
 
 
-def numbers(K: int, positive: bool = False) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def numbers(K: int, positive: bool = False, seed: int = 20) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return random A (32, K) and B (K, 32): of both signs, or from 0.5 to 1.5."""
-    rng = np.random.default_rng([20, K])
+    rng = np.random.default_rng([seed, K])
 
     def matrix(*shape):
         return rng.random(shape, np.float32) + np.float32(0.5) if positive else rng.standard_normal(shape, np.float32)
@@ -82,24 +82,26 @@ def in_short_sums(A: NDArray[np.float32], B: NDArray[np.float32]) -> NDArray[np.
     return C
 
 
-def largest_error(C: NDArray[np.floating], K: int) -> float:
-    """Return the largest error of a product of `numbers(K)`."""
-    return float(np.abs(errors(C, *numbers(K))).max())
+def largest_error(C: NDArray[np.floating], A: NDArray[Any], B: NDArray[Any]) -> float:
+    """Return the largest error of a product."""
+    return float(np.abs(errors(C, A, B)).max())
 
 
 @functools.cache
 def error_of(kernel: str, K: int) -> float:
-    """Return the largest error of a kernel of the catalog."""
-    return largest_error(run(kernel, *numbers(K), backend="sim").C, K)
+    """Return the largest error of a kernel of the catalog with `numbers(K)`."""
+    A, B = numbers(K)
+    return largest_error(run(kernel, A, B, backend="sim").C, A, B)
 
 
 @functools.cache
-def ways() -> dict[tuple[bool, bool], float]:
+def ways(seed: int = 20) -> dict[tuple[bool, bool], float]:
     """Return the largest errors with K = `LONGEST`, by two things: are numbers split into parts, and are sums short, of `TERMS` terms?"""
-    A, B = numbers(LONGEST)
-    long_sum = run(changed("sgemm_parts", *ONE_SUM), A, B, backend="sim").C
-    return {(False, False): error_of("sgemm_naive", LONGEST), (False, True): largest_error(in_short_sums(A, B), LONGEST),
-            (True, False): largest_error(long_sum, LONGEST), (True, True): error_of("sgemm_parts", LONGEST)}
+    A, B = numbers(LONGEST, seed=seed)
+    naive, parts_in_long, in_parts = (run(kernel, A, B, backend="sim").C
+                                      for kernel in ("sgemm_naive", changed("sgemm_parts", *ONE_SUM), "sgemm_parts"))
+    made = {(False, False): naive, (False, True): in_short_sums(A, B), (True, False): parts_in_long, (True, True): in_parts}
+    return {way: largest_error(C, A, B) for way, C in made.items()}
 
 
 def sizes_of_products(K: int = 256) -> list[list[float]]:
@@ -114,7 +116,7 @@ def error_with_parts(count: int, K: int) -> float:
     """Return the largest error of sgemm_split with 1, 2 or 3 parts: one, three or six products."""
     A, B = numbers(K)
     fewer = changed("sgemm_split", (ORDER, ORDER.replace("2", str(count - 1))))
-    return largest_error(run(fewer, A, B, backend="sim", **TILE).C, K)
+    return largest_error(run(fewer, A, B, backend="sim", **TILE).C, A, B)
 
 
 def when_enough() -> Table:
