@@ -5,24 +5,27 @@ import re
 from pathlib import Path
 
 import pytest
+from matplotlib.container import BarContainer
 
 from course_lib import data, kernels
 from course_lib.blank import is_blank
 from course_lib.errors import CourseError
 from course_lib.explorables.roles import STAGES, STEPS, when
 from course_lib.lessons import roles
-from course_lib.lessons.roles.costs import KERNELS, recorded
+from course_lib.lessons.roles import times
 from course_lib.lessons.roles.tries import MISTAKES, cases, stages_of
 from course_lib.magic import from_cell
 from course_lib.run import run
 from course_lib.unwritten import NOT_WRITTEN, NotWritten, Unwritten
 from course_lib.widgets.compute import inputs
 from tools import my_course
+from tools.record.roles import without_producer
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = json.loads((ROOT / "notebooks" / "18_roles.ipynb").read_text(encoding="utf-8"))
 CELLS = {cell["id"]: "".join(cell["source"]) for cell in NOTEBOOK["cells"]}
 PROSE = re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+QUESTIONS = (ROOT / "course_lib" / "lessons" / "roles" / "questions_18.toml").read_text(encoding="utf-8")
 LECTURE = " ".join((ROOT / "docs" / "lecturing" / "18_roles.md").read_text(encoding="utf-8").split())
 
 
@@ -166,31 +169,77 @@ def test_the_numbers_of_the_picture():
 
 
 @pytest.mark.slow
-def test_copies_per_step():
-    """A lane copies 16 bytes, 8 elements; one box for A and four for B."""
-    assert [roles.copies_per_step(kernel) for kernel in KERNELS] == [64 * (128 + 256) // (32 * 8), 1 + 256 // 64] == [96, 5]
-    for words in ("execute 96 copy instructions for that", "32 lanes copy 16 bytes", "One box for A, and four for B."):
-        assert words in PROSE
+def test_the_producer_orders_five_boxes_per_step():
+    """A tile of 128 × 256 goes in steps of 64 along K; what is counted is a step more."""
+    fewer, more = (run("sbgemm_tma", *inputs(128, 256, K)[:2], backend="sim", blocks=2).counters for K in (512, 576))
+    name = "smsp__sass_inst_executed_op_tma_ld.sum"
+    assert more[name] - fewer[name] == 1 + 256 // 64 == 5
+    assert "executes five of them per step, one for A and four for B" in PROSE
 
 
-def test_the_chart_has_the_recorded_speeds_and_the_prose_their_ratios():
-    recording = data.readings("short")
-    found = recorded()
-    assert found == {name: row["tflops"] for name in ("sbgemm_stages", "sbgemm_tma", "cuBLAS")
-                     for row in recording.rows if (row["kernel"], row["given"], row["N"]) == (name, "bf16", 4096)}
-    assert f"{found['sbgemm_tma'] / found['sbgemm_stages']:.1f} times as fast as `sbgemm_stages`" in PROSE
-    shown = str(roles.speeds())
-    assert all(f"{name} {speed}" in shown for name, speed in found.items())
-    assert recording.label in shown
+def test_the_loop_that_does_both_jobs_is_right(mine):
+    loop = re.search(r"```cuda\n(.*?)```", CELLS["scoreboard"], re.S)[1]
+    both = roles.with_consumer(mine, loop)
+    for old, new in (("if (thread == 128) {", "if (thread == 0) {"), ("} else if (thread < 128) {", "} __syncwarp(); if (thread < 128) {"),
+                     ("step < steps", "step < STAGES - 1 && step < steps")):
+        assert old in both
+        both = both.replace(old, new, 1)
+    for stages in (2, 3):
+        assert roles.check_roles(both.replace("#define STAGES 3", f"#define STAGES {stages}")).right
+    assert roles.check_roles(both.replace("later = step + STAGES - 1;", "later = step + STAGES;")).findings
+
+
+def test_what_the_chart_tells_is_recorded():
+    told = {(stages, producer): times.speed(stages, producer=producer) for stages in times.STAGES for producer in (True, False)}
+    assert f"With its producer the kernel reached {told[4, True]:.0f} TFLOP/s" in PROSE
+    assert f"{told[4, True]:.0f} and {told[4, False]:.0f} TFLOP/s with four stages" in LECTURE
+    for stages in times.STAGES:
+        one, other = (times.recorded("sbgemm_tma", stages, producer=producer) for producer in (True, False))
+        assert (one["low_s"] < other["high_s"] and other["low_s"] < one["high_s"]) == (stages > 2), "whether the marks overlap"
+    gained = [100 * (times.speed(4, producer=False, N=N) / times.speed(4, producer=True, N=N) - 1) for N in (1024, 2048, 8192)]
+    assert f"At N = 1024, 2048 and 8192, with four stages, the kernel was {min(gained):.1f} to {max(gained):.1f} % faster" in PROSE
+    lost = f"{100 * (1 - told[2, False] / told[2, True]):.0f} %"
+    without, with_it = (times.recorded("sbgemm_tma", 2, producer=producer)["mhz"] for producer in (False, True))
+    assert f"slower without it, by {lost}, and that at a higher clock ({without:,} instead of {with_it:,} MHz)" in PROSE
+    for words in (PROSE, LECTURE, QUESTIONS):
+        assert lost in words
+    gains = [told[3, producer] / told[2, producer] for producer in (True, False)]
+    assert "make the kernel {:.2f} times as fast with its producer, and {:.2f} times without".format(*gains) in PROSE
+    assert all(abs(told[4, producer] / told[3, producer] - 1) < 0.01 for producer in (True, False)), "the fourth brings nothing"
+
+
+def test_what_is_left_of_the_factor_over_sbgemm_stages():
+    other = times.recorded("sbgemm_stages")
+    factor, = {f"{times.speed(stages, producer=producer) / other['tflops']:.1f}" for stages, producer in ((3, True), (3, False), (4, True))}
+    assert f"Nor do the roles make it {factor} times as fast as `sbgemm_stages`." in PROSE
+    assert f"it is still {factor} times as fast as `sbgemm_stages`" in QUESTIONS
+    stages = kernels.get("sbgemm_stages")
+    assert (other["parameters"]["STAGES"], stages.block(**other["parameters"])) == (3, (256, 1, 1))
+    assert without_producer().block(**kernels.get("sbgemm_tma").check()) == (256, 1, 1)
+    assert "Without them it still is, with 256 threads and three stages like `sbgemm_stages`." in PROSE
+
+
+def test_the_chart_has_every_recorded_speed_and_its_clocks():
+    shown, recording = str(roles.speeds()), data.readings("roles")
+    ax = times.draw_speeds()
+    rows = recording.find(N=4096)
+    assert all(str(row["tflops"]) in shown for row in rows)
+    clocks = [row["mhz"] for row in rows]
+    assert f"clocks of {min(clocks):,} to {max(clocks):,} MHz" in ax.get_xlabel()
+    assert recording.label in ax.get_xlabel()
+    heights = [bar.get_height() for bars in ax.containers if isinstance(bars, BarContainer) for bar in bars]
+    lines = [line.get_ydata()[0] for line in ax.lines if line.get_label().startswith(tuple(times.LINES))]
+    assert sorted([*heights, *lines]) == sorted(row["tflops"] for row in rows)
+
+
+def test_it_is_about_as_fast_as_the_library():
+    assert "With large matrices it is about as fast as NVIDIA's library" in PROSE
+    for N in (2048, 4096, 8192):
+        assert 0.9 < times.speed(4, producer=True, N=N) / times.recorded("cuBLAS", N=N)["tflops"] < 1.1
     race = (ROOT / "docs" / "race.md").read_text(encoding="utf-8")
     ratios = re.findall(r"^\| (?:4096 \| `sbgemm_tma`|an H[12]00, [0-9:]+) \| [\d.]+ \(([\d.]+) to ([\d.]+)\)", race, re.M)
     assert len(ratios) == 3, "two H200 and an H100"
-    least, most = min(low for low, _ in ratios), max(high for _, high in ratios)
-    assert f"from {least} to {most} times that of cuBLAS" in PROSE
-    assert float(least) <= found["sbgemm_tma"] / found["cuBLAS"] <= float(most)
-    sources = [kernels.get(kernel) for kernel in KERNELS]
-    assert [kernel.check()["STAGES"] for kernel in sources] == [3, 4]
-    assert "the number of stages (4 and 3), the number of threads (384 and 256)" in PROSE
+    assert f"from {min(low for low, _ in ratios)} to {max(high for _, high in ratios)} times that of cuBLAS" in PROSE
 
 
 @pytest.mark.slow
