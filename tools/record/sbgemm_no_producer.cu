@@ -8,6 +8,9 @@
 #define STAGES 4
 #define GROUP 4       // rows of tiles that are computed together, column by column: so their A and B stay in the L2
 #endif
+#ifndef AHEAD
+#define AHEAD (STAGES - 1)            // steps from the one whose products have begun to the one whose copies are ordered
+#endif
 #define BM 128        // 64 rows for each of the consumers
 #define BK 64         // 128 bytes: a row of a box
 #define CONSUMERS 2
@@ -35,22 +38,23 @@ sbgemm_no_producer(int M, int N, int K, float alpha, const __grid_constant__ Ten
     }
     __syncthreads();                           // and so do all threads
 
-    int next = blockIdx.x, next_k = 0, next_stage = 0;          // the tile, step and stage that are fetched next
+    int next = blockIdx.x, next_k = 0, next_stage = 0, next_phase = 0;            // the tile, step and stage that are fetched next
     Tile box = tile_of(next, rows, cols);
     const auto fetch = [&] {
         if (next >= rows * cols) return;
+        barrier_wait(used + 8 * next_stage, next_phase ^ 1);    // both have used it; at first nobody has: phase "before 0" is over
         const unsigned As = first + next_stage * (A_BYTES + B_BYTES), Bs = As + A_BYTES, barrier = filled + 8 * next_stage;
         barrier_expect(barrier, A_BYTES + B_BYTES);
         load_box(As, A, next_k * BK, box.row * BM, barrier);
         for (int j = 0; j < BN; j += 64) load_box(Bs + j * 128, B, box.col * BN + j, next_k * BK, barrier);
-        if (++next_stage == STAGES) next_stage = 0;
+        if (++next_stage == STAGES) next_stage = 0, next_phase ^= 1;
         if (++next_k == steps) next_k = 0, next += gridDim.x, box = tile_of(next, rows, cols);
     };
     if (threadIdx.x == 0)
-        for (int step = 0; step < STAGES - 1; ++step) fetch();
+        for (int step = 0; step < AHEAD; ++step) fetch();
     __syncwarp();
 
-    int stage = 0, phase = 0, last = STAGES - 1, last_phase = 1;                  // the stage of the step before: at first nobody has used it
+    int stage = 0, phase = 0;
     {
         for (int n = blockIdx.x; n < rows * cols; n += gridDim.x) {
             const Tile tile = tile_of(n, rows, cols);
@@ -65,12 +69,8 @@ sbgemm_no_producer(int M, int N, int K, float alpha, const __grid_constant__ Ten
                 products_commit();
                 products_wait<1>();            // those of the step before have ended
                 if (t == 0 && k > 0) barrier_arrive(used + 8 * before);
-                if (threadIdx.x == 0) {        // once both have used the stage of the step before, the next tile comes there
-                    barrier_wait(used + 8 * last, last_phase);
-                    fetch();
-                }
+                if (threadIdx.x == 0) fetch();
                 __syncwarp();                  // the next products are of whole warps
-                last = stage, last_phase = phase;
                 before = stage;
                 if (++stage == STAGES) stage = 0, phase ^= 1;
             }

@@ -8,9 +8,9 @@ They take turns.
 - float32: rounded to bfloat16 on the way; what Triton wrote, and sgemm_bf16 with Triton's tile and with its own. sgemm_mma and lesson
   16's warp_mma round to TF32, lesson 08's column rounds nothing
 
-Writes short.json into the output folder: for each kernel the median and the quartiles of the rounds, and the clock meanwhile. With --ptxas
-it only makes machine code of Triton's PTX, in build/triton, by the assembler that is named. That needs no GPU, and must be done before: the
-driver of a GPU may be older than what Triton writes.
+Writes short.json into the output folder: for each kernel the median and the quartiles of the rounds, and the clock in launches of its own
+afterwards. With --ptxas it only makes machine code of Triton's PTX, in build/triton, by the assembler that is named. That needs no GPU, and
+must be done before: the driver of a GPU may be older than what Triton writes.
 """
 
 import re
@@ -154,8 +154,8 @@ def measured(given: Iterable[Contestant], arch: str, sms: int, n: int = N) -> li
         wrong = there.wrong(one, launch)
         ready.append((one, launch, values, wrong, max(1, round(SAMPLE_S / timed(launch, 1)))))
     times: list[list[float]] = [[] for _ in ready]
-    for _ in range(ROUNDS):
-        for (_, launch, _, _, many), found in zip(ready, times, strict=True):
+    for number in range(ROUNDS):               # there and back, so that nobody always comes after the same one
+        for (_, launch, _, _, many), found in list(zip(ready, times, strict=True))[::-1 if number % 2 else 1]:
             found.append(timed(launch, many))
     rows = []
     for (one, launch, values, wrong, _), found in zip(ready, times, strict=True):
