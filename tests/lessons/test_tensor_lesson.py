@@ -230,11 +230,11 @@ def test_the_scoreboard():
     assert {name: round(speed) for name, speed in times.scores().items()} == {
         "your warp_mma (TF32)": 11, "cuBLAS (float32)": 51, "sbgemm_mma (bfloat16)": 196, "cuBLAS (bfloat16)": 735}
     ax = times.draw_scores()
-    assert [text.get_text() for text in ax.texts] == ["11", "51", "196", "735"]
+    assert [text.get_text() for text in ax.texts] == ["11", "51, without tensor cores", "196", "735"]
     outline, = (bar for bar in ax.patches if bar.get_facecolor()[3] == 0)
     assert round(outline.get_width()) == 535
     assert outline.get_y() == next(bar.get_y() for bar in ax.patches if round(bar.get_width()) == 196), "around its bar"
-    assert ax.get_xlabel() == "TFLOP/s, N = 4,096; recorded on NVIDIA H200, 2026-11-28 (cuBLAS (float32): 2026-11-21)"
+    assert ax.get_xlabel() == "TFLOP/s, N = 4,096; recorded on NVIDIA H200, 2026-11-28 (cuBLAS in float32: 2026-11-21)"
     assert "sbgemm_mma (bfloat16) 196; cuBLAS (bfloat16) 735. The wavefronts of sbgemm_mma allow 535." in tensor_cores.scoreboard().alt
 
 

@@ -63,12 +63,13 @@ def draw_scores() -> Axes:
     drawn = ax.barh(at, speeds, color=style.BLUE, height=0.66, label="recorded")
     ax.barh(list(BARS.values()).index("sbgemm_mma"), most, facecolor="none", edgecolor=style.INK, linewidth=2, height=0.66,
             label=f"computed: {most:.0f}, what its wavefronts allow")
-    ax.bar_label(drawn, [f"{speed:.0f}" for speed in speeds], padding=5, fontsize=13)
+    words = [f"{speed:.0f}" + ", without tensor cores" * (name == IN_FLOAT32) for name, speed in found.items()]
+    ax.bar_label(drawn, words, padding=5, fontsize=13)
     ax.set_yticks(at, list(found), fontsize=13)
     ax.set_ylim(len(found) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0, 1.15 * max(speeds))
-    ax.set_xlabel(f"TFLOP/s, N = 4,096; {data.readings('short').label} ({IN_FLOAT32}: {data.load('ladder').date})", fontsize=12)
+    ax.set_xlabel(f"TFLOP/s, N = 4,096; {data.readings('short').label} (cuBLAS in float32: {data.load('ladder').date})", fontsize=12)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.02), ncols=2, borderaxespad=0)
     return ax
 
