@@ -106,8 +106,8 @@ function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400,
   pen.fillText(words, x, y, most);
 }
 
-/** A matrix: a box for each line, filled when it is in the cache, strong when it has just come; and the numbers that were used last. */
-function drawMatrix(pen, view, at, name, walk, recent) {
+/** A matrix: a box for each line, filled when it is in the cache, strong when it has just come, framed when the cache had lost it; and the numbers used last. */
+function drawMatrix(pen, view, at, name, walk, recent, lost) {
   const { N, perLine, rowLines } = walk, { cell, tall } = at, number = MATRICES.indexOf(name), first = number * N * rowLines, high = N * tall;
   for (let row = 0; row < N; ++row) for (let part = 0; part < rowLines; ++part) {
     const line = first + row * rowLines + part, x = at.x + part * perLine * cell, y = at.y + row * tall;
@@ -129,6 +129,11 @@ function drawMatrix(pen, view, at, name, walk, recent) {
   pen.strokeStyle = view.ink;
   pen.lineWidth = 1.4;
   pen.strokeRect(at.x, at.y, N * cell, high);
+  if (lost) {
+    const [row, column] = walk.element(name, walk.step - 1);
+    pen.lineWidth = 3;
+    pen.strokeRect(at.x + (column - column % perLine) * cell - 3, at.y + row * tall - 3, perLine * cell + 6, tall + 6);
+  }
   write(pen, view, `${name}(${INDICES[name][0]}, ${INDICES[name][1]})`, at.x + N * cell, at.y - 0.35 * view.text, { weight: 700, align: "right" });
 }
 
@@ -192,15 +197,19 @@ function drawKey(pen, view, { corner, side }) {
   });
 }
 
+/** The matrices of which an order needs a line again, at the pause, that its cache has lost. */
+const lostBy = ({ again }, order) => again.find(([which]) => which === order)?.[1] ?? [];
+
 function draw(pen, view) {
-  const { scene } = view, done = doneAt(scene, view.at), where = layout(view), text = where.left.text;
+  const { scene, values } = view, done = doneAt(scene, view.at), where = layout(view), text = where.left.text;
   const next = scene.stops[Math.min(Math.floor(view.at + 1e-9) + 1, scene.steps)], pace = next - scene.stops[Math.min(Math.floor(view.at + 1e-9), scene.steps)];
   const more = { ...view, text, hues: HUES[view.dark ? "dark" : "light"] }, recent = Math.max(1, Math.min(scene.N, pace));
   for (const side of SIDES) {
     const walk = scene.walks[side].to(done);
     drawWords(pen, more, where[side], walk);
     drawKey(pen, more, where[side]);
-    for (const name of MATRICES) drawMatrix(pen, more, where[side][name], name, walk, recent);
+    const lost = done === scene.N + 1 ? lostBy(scene, values[side]) : [];
+    for (const name of MATRICES) drawMatrix(pen, more, where[side][name], name, walk, recent, lost.includes(name));
   }
 }
 

@@ -113,6 +113,19 @@ def test_it_pauses_where_a_line_comes_again_and_says_which(page):
     assert "jik needs a line of B again, but the cache has lost it." in found[2][2]
 
 
+FRAMES = """(m, {states, values}) => [32, 33, 34].map(at => { const frames = [], scene = m.sceneOf(values, states);
+    const pen = { fillRect() {}, fillText() {}, strokeRect(x, y) { if (this.lineWidth === 3) frames.push([x, y]); } };
+    const view = { scene, values, at, width: 1280, height: 320, text: 14, ink: "", fontFamily: "" }, { left } = m.layout(view);
+    m.picture.draw(pen, view);
+    return [frames, ["A", "B"].map(name => [left[name].x - 3, left[name].y - 3])]; })"""
+
+
+def test_at_the_pause_the_lines_that_come_again_are_framed(page):
+    before, pause, after = evaluate(page, FRAMES, {"states": states(), "values": VALUES})
+    assert before[0] == after[0] == []
+    assert pause[0] == pause[1], "the first line of A and of B, on the left"
+
+
 ANSWERS = """(m, {states, lefts, rights, caches}) => lefts.map(left => rights.map(right => caches.map(lines =>
     m.sceneOf({ left, right, lines }, states).answer)))"""
 

@@ -19,6 +19,8 @@ HUES = (style.SKY, style.PURPLE, style.YELLOW, style.PALE)      # by the registe
 
 def exchanged(kernel: str, first: int, second: int) -> str:
     """Return a kernel's text in which the instruction gets two registers of A's fragment, 0 to 3, in each other's place."""
+    if first == second:
+        raise CourseError(f"{first} and {second} are one register: exchange two different ones, 0 to 3")
     one, other = (f'"r"(a[{register}])' for register in (first, second))
     if kernel.count(one) != 1 or kernel.count(other) != 1:
         raise CourseError(f"the kernel's `mma` does not take a[{first}] and a[{second}] once each: "
@@ -48,9 +50,12 @@ def register(number: float) -> int:
 
 
 def _draw(ax: Axes, X: np.ndarray, left: int, name: str) -> None:
+    """Draw a matrix, its rows and columns numbered."""
     ax.text(left, -1.35, name, fontsize=13, weight="bold", va="bottom")
     for column in range(COLUMNS):
         ax.text(left + column + 0.5, -0.25, str(column), ha="center", va="bottom", fontsize=10, color=style.GREY)
+    for row in range(ROWS):
+        ax.text(left - 0.3, row + 0.52, str(row), ha="right", va="center", fontsize=10, color=style.GREY)
     for (row, column), number in np.ndenumerate(X):
         known = number in range(X.size)                                    # a kernel with another mistake may give anything, NaN too
         ground = HUES[register(number)] if known else "none"
@@ -66,8 +71,6 @@ def through_unit(kernel: str) -> Picture:
     ax = style.axes(width=8.6, height=4.9)
     _draw(ax, A, 0, "A")
     _draw(ax, C, APART, "C = A times the unit matrix")
-    for row in range(ROWS):
-        ax.text(-0.3, row + 0.52, str(row), ha="right", va="center", fontsize=10, color=style.GREY)
     ax.set(xlim=(-1, APART + COLUMNS + 0.3), ylim=(ROWS + 0.1, -2.5))
     ax.axis("off")
     return render(ax, f"A is numbered 0 to {A.size - 1}, row by row. In the product with the unit matrix row 0 is "

@@ -48,32 +48,33 @@ def times_picture(panels: Sequence[Panel], labels: Sequence[str]) -> Picture:
     figure = Figure(figsize=(11.4, 4.6), dpi=style.DPI, layout="constrained")
     FigureCanvasAgg(figure)
     parts = figure.subplots(1, len(panels), sharex=True, squeeze=False)[0]
+    most = max(len(panel.bars) for panel in panels)
     for ax, panel in zip(parts, panels, strict=True):
-        _bars(ax, panel, labels)
+        _bars(ax, panel, labels, most)
     drawn = [bar for panel in panels if panel.bars for number in range(len(labels)) for bar in factors(panel, number)]
     parts[0].set_xlim(0, max(time / (1 - LETTER * len(said)) for _, time, said in drawn))
     return render(figure, " ".join(_told(panel, labels) for panel in panels))
 
 
-def _bars(ax, panel, labels):
+def _bars(ax, panel, labels, most):
+    """Draw one computer's bars; every pair of matrices gets the height of `most` bars, so that it stands beside its neighbour."""
     ax.set_title(panel.title, fontsize=13)
     ax.set_xlabel("nanoseconds per multiply-add" + (f"\n{panel.note}" if panel.bars and panel.note else ""), fontsize=12)
     ax.set_yticks([])
     if not panel.bars:
         ax.text(0.02, 0.5, panel.note, transform=ax.transAxes, wrap=True, fontsize=12)
         return
-    ticks, y = {}, 0.0
+    ticks, group = {}, most + 1.1
     for number, label in enumerate(labels):
-        ax.text(0, y - 0.1, label, fontsize=12, weight="bold", va="bottom")
-        for name, time, said in factors(panel, number):
-            ax.barh(y + 0.45, time, height=0.8, color=COLOURS[name])
-            ax.annotate(said, (time, y + 0.45), xytext=(5, 0), textcoords="offset points", va="center", fontsize=12)
-            ticks[y + 0.45] = name
-            y += 1
-        y += 1.1
+        ax.text(0, number * group - 0.1, label, fontsize=12, weight="bold", va="bottom")
+        for place, (name, time, said) in enumerate(factors(panel, number)):
+            y = number * group + place + 0.45
+            ax.barh(y, time, height=0.8, color=COLOURS[name])
+            ax.annotate(said, (time, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=12)
+            ticks[y] = name
     ax.set_yticks(list(ticks), list(ticks.values()), fontsize=12)
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(y - 0.9, -1)
+    ax.set_ylim(len(labels) * group - 0.9, -1)
 
 
 def _told(panel, labels):
