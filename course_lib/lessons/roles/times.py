@@ -12,9 +12,9 @@ BARS = {True: ("with its producer", style.BLUE), False: ("without it", style.ORA
 LINES = {"cuBLAS": "--", "sbgemm_stages": ":"}
 
 
-def recorded(kernel: str, stages: int | None = None, *, producer: bool = True, N: int = N) -> dict[str, Any]:
+def recorded(kernel: str, stages: int | None = None, *, producer: bool = True, N: int = N, variant: str = "") -> dict[str, Any]:
     """Return the row of roles.json of a kernel; of `sbgemm_tma` with so many stages, with its producer or without."""
-    rows = data.readings("roles").find(kernel=kernel, N=N)
+    rows = [row for row in data.readings("roles").find(kernel=kernel, N=N) if row.get("variant", "") == variant]
     row, = (row for row in rows if stages in (None, row["parameters"].get("STAGES")) and producer == ("without_producer" not in row))
     return row
 
