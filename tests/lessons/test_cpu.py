@@ -18,7 +18,7 @@ from course_lib.kernels import cpu_kernel
 from course_lib.lessons import cpu
 from course_lib.lessons.cpu import crowding, here, loops, play, recorded, variants
 from course_lib.magic import from_cell
-from course_lib.model.cache_lines import CacheShape, blocked_accesses
+from course_lib.model.cache_lines import CacheShape, blocked_accesses, fetches
 from course_lib.run import count_lines, matches, run_cpu
 from course_lib.widgets.compute import inputs
 from tools import my_course
@@ -122,9 +122,8 @@ def others_between(matrix, block):
 def test_what_the_loops_touch_before_a_line_is_needed_again():
     of_b, of_c = others_between(1, 16), others_between(2, 16)
     assert [min(of_b[row]) - 15 for row in range(16)] == [3, *[4] * 14, 3], "at most 2 of A, 2 of C"
-    assert [max(of_c[row]) for row in range(16)] == [48, *[63] * 14, 47]
-    said("the other 15 lines of this block of B, and at most two lines of A and two of C", "up to 63 other lines",
-         "Only 47 other lines lie between")
+    assert [max(of_c[row]) for row in range(16)] == [48, *[63] * 14, 47], "with the line itself, four blocks"
+    said("the other 15 lines of this block of B, and at most two lines of A and two of C", "the loops touch the lines of four blocks")
 
 
 def test_a_line_of_b_is_fetched_for_each_row_of_c_or_for_each_row_of_blocks():
@@ -149,11 +148,20 @@ def test_the_readers_loops_are_timed_beside_ikj_when_they_are_right(mine, carele
     for name, value in (("LARGE", 64), ("PADDED", 80), ("ROUNDS", 1)):
         monkeypatch.setattr(here, name, value)
     table = cpu.measured(mine)
-    assert [row[0] for row in table.rows] == ["ikj", "your loops"]
+    assert [row[0] for row in table.rows] == ["ikj", "your loops, b = 16", "your loops, b = 64"]
     assert table.header == ("", "rows of 64 floats", "rows of 80 floats")
     assert all(cell.endswith(" ms") for row in table.rows for cell in row[1:])
+    without_b = mine.replace("const int b = 16;", "").replace("+ b", "+ 16").replace("+= b", "+= 16")
+    assert [row[0] for row in cpu.measured(without_b).rows] == ["ikj", "your loops"]
     assert cpu.measured(careless) is None
     assert "do not compute the product" in capsys.readouterr().out
+
+
+@needs_c
+def test_both_sizes_of_the_readers_loops_are_those_that_are_named(mine):
+    (first, sixteen), (second, other) = here.with_sizes(mine.replace("const int b = 16", "const int b = 32")).items()
+    assert (sixteen, other) == (mine, mine.replace("const int b = 16", "const int b = 64"))
+    assert (first[-2:], second[-2:]) == ("16", "64")
 
 
 @pytest.mark.slow
@@ -178,7 +186,6 @@ def test_what_the_controls_show():
     assert [loops.count_blocks(16, cache=64 * lines).fetched["C"] for lines in (63, 64)] == [7296, 1024], "four blocks, and no line less"
     assert all(loops.count_blocks(16, cache=64 * lines).fetched["A"] == 8192 for lines in (48, 63, 64)), "of A one block is enough"
     said("fetch eight times as many lines",
-         "the loops touch up to 63 other lines: 16 of this block of B, 16 of the next one, 16 of A and 15 of C",
          f"Only C: {play.counted(16, 3072)[1].fetched['C']:,} lines instead of {play.counted(16, 4096)[1].fetched['C']:,}")
 
 
@@ -229,8 +236,7 @@ def test_the_fastest_program_and_the_library_beside_ikj():
     assert conditions["kernels"] == "Haswell", "its own choice"
     peak = recorded.peak()
     said(f"in {1e3 * ikj:.0f} ms on one core of an AMD EPYC",
-         f"Six loops need {1e3 * median('six_loops', 1040, crowding.BEST):.1f} ms if each row has 16 unused floats at its end, "
-         f"and {1e3 * median('six_loops', 1024, crowding.BEST):.1f} ms without them",
+         f"The same multiply-adds in another order need {1e3 * median('six_loops', 1040, crowding.BEST):.1f} ms",
          f"takes {1e3 * library['Haswell']:.1f} ms as it comes, and {1e3 * library['SkylakeX']:.2f} ms when it is told",
          f"the fastest arithmetic that we measured on this core, {peak.gflops:.0f} GFLOP/s",
          f"`gemm_packed` reaches {recorded.gflops(packed):.0f} of these {peak.gflops:.0f} GFLOP/s",
@@ -242,7 +248,7 @@ def test_the_fastest_program_and_the_library_beside_ikj():
     notes = (ROOT / "docs" / "lecturing" / "02_cpu.md").read_text(encoding="utf-8")
     assert f"It is {cpu.gain():.2f}." in notes
     assert (conditions["family"], conditions["model"]) == ("26", "2")
-    said("AMD EPYC (family 26, model 2, to be exact)")
+    said("the recorded one is family 26, model 2")
 
 
 def test_the_recorded_caches_are_as_the_prose_has_them():
@@ -285,18 +291,22 @@ def test_the_time_is_not_the_count_of_lines():
 def test_longer_rows_give_the_blocks_their_time():
     (_, plain, slow), (_, crowded, same), (_, too_many, slower) = crowding.found_at(1024)
     assert crowded > too_many > plain, "no fewer lines"
-    assert slower > same > slow, "and no faster"
+    assert slower > same > slow, "and slower: the direction of the count"
     said("and more lines than ikj if they have 1024",
          f"The middle time is {1e3 * slow:.1f} ms for ikj and {1e3 * same:.1f} ms for the blocks",
          "fetch fewer lines than blocks of 16 × 16, and yet take longer")
     (_, padded, seconds), (_, blocks, faster), (_, large, fastest) = crowding.found_at(1040)
     assert padded == plain
     assert abs(seconds / slow - 1) < 0.02, "ikj gains nothing by the addresses"
+    said(f"For ikj they change little: it takes {1e3 * slow:.1f} and {1e3 * seconds:.1f} ms")
     assert blocks == float(cpu.lines_per_multiply_add(16, 1024))
     assert cpu.gain() == round(seconds / faster, 2)
-    said(f"your blocks fetch {plain / blocks:.2f} times fewer lines than ikj if the rows have 1040 floats",
+    assert large < blocks < plain, "fewer lines"
+    assert fastest < faster < seconds, "and faster"
+    said(f"blocks of 16 × 16 fetch {plain / blocks:.2f} times fewer lines than ikj if the rows have 1040 floats",
          f"Blocks of 64 × 64 take {1e3 * slower:.1f} and {1e3 * fastest:.1f} ms",
-         f"fetch {plain / large:.0f} times fewer lines than ikj, and are only **{seconds / fastest:.1f} times as fast**")
+         f"the model counts {large:.4f} lines per multiply-add, and not the {float(cpu.lines_per_multiply_add(64, 1024)):.4f} of the",
+         f"{plain / large:.0f} times fewer lines made the loops only **{seconds / fastest:.1f} times as fast**")
     assert min(variants.TIMED, key=lambda parameters: median("six_loops", 1040, parameters)) == crowding.BEST
     assert recorded.recording().label in cpu.rows_apart().alt
     rounds = recorded.recording().find(what="conditions")[0]["rounds"]
@@ -340,6 +350,9 @@ def test_the_lines_with_sets_are_the_counters(program, apart):
     if (program, apart) in ANYWHERE:
         anywhere = count_lines(text, A, B, C, beta=1.0, cache=CacheShape(crowding.first_cache().size))
         assert anywhere.total == ANYWHERE[program, apart]
+    if (program, apart) == (64, 1040):
+        roomy = count_lines(text, A, B, C, beta=1.0, cache=CacheShape(64 * 1024))
+        assert roomy.per_multiply_add == cpu.lines_per_multiply_add(64, 1024), "in 64 KiB four blocks fit, and the formula holds"
     again = counted.fetched["C"] > 0.9 * counted.fetched["A"]
     assert again is (program == 64 or (program, apart) == (16, 1024) or program == "ikj"), "C for each k0; ikj fetches A and C once"
 
@@ -351,11 +364,20 @@ def test_a_block_of_b_wants_one_set_of_the_first_cache():
         assert {row * 4 * 1024 // first.line % first.sets for row in range(16)} == {0}
         assert len({row * 4 * 1040 // first.line % first.sets for row in range(16)}) == 16
     said("after 64 lines, which are 4096 bytes, the first set follows again",
-         "All 16 lines belong to the same set, which holds 12")
-    assert cpu.sets().kind == "svg+xml", "a large SVG becomes a PNG, whose paper is white, and black where the page is dark"
-    assert cpu.sets().alt.endswith("1024 floats apart: 16 lines in 1 set; read again, 0 of 16 are still there; "
-                                   "rows that begin 1040 floats apart: 16 lines in 16 sets; read again, 16 of 16 are still there.")
+         "All 16 lines belong to the same set, which holds 12, so rows 12 to 15 drive out rows 0 to 3",
+         "it must be fetched, and drives out row 4")
+    pictured = cpu.sets()
+    assert pictured.kind == "svg+xml", "a large SVG becomes a PNG, whose paper is white, and black where the page is dark"
+    assert "rows of 1024 floats, then row 0 again: 0 of 1 still there, and held are [12, 13, 14, 15, 0, 5," in pictured.alt
+    assert "rows of 1040 floats, then row 0 again: 1 of 1 still there" in pictured.alt
     assert variants.PADDED == 1040
+
+
+@pytest.mark.parametrize("apart", [1024, 1040, 1056, 1200])
+def test_the_lines_in_the_picture_are_the_caches(apart):
+    first, rows = crowding.first_cache(), [*range(16), *range(16), *range(8, 24), *range(5)]
+    lines = [4 * apart * row // first.line for row in rows]
+    assert crowding.read_in_turn(rows, apart, first)[1] == [not missed for missed in fetches([1] * len(lines), lines, first)]
 
 
 def test_vectors_make_ikj_faster_and_ijk_hardly():

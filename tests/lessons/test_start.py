@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -147,7 +148,7 @@ def test_the_twelve_kernels_do_the_same_arithmetic_and_the_prose_says_how_far_ap
         assert {counters[FFMA] for counters in done.values()} == {side**3 + side**2}, "the product, and alpha times each sum"
         assert {counters[FFMA.replace("ffma", other)] for counters in done.values() for other in ("fadd", "fmul")} == {0}
     assert len(RIVALS) == 12
-    assert "It counted at N = 128 and 256, and for N = 4096 we conclude it." in PROSE
+    assert "At N = 128 and 256 it counted exactly N · N · N of each for the product, and one more of each per element of C." in PROSE
     slow, fast = max(map(MS.get, RIVALS)), min(map(MS.get, RIVALS))
     assert (MS["sgemm_swapped"], MS["sgemm_warp_tile"]) == (slow, fast)
     assert f"*swapped* takes {slow:.1f} ms for one product, and *warp tile* takes {fast:.1f} ms." in PROSE
@@ -178,6 +179,7 @@ def test_a_picture_shows_the_products_of_one_second():
     ax = draw_second(0.64)
     words = [text.get_text() for text in ax.texts]
     assert "each small square is one product" in ax.get_title("left")
+    assert [word.splitlines()[0] for word in words[2::3]] == ["calculated from one product,"] * 3
     assert words[1::3] == ["1.6 per second", *(f"{int(1000 / MS[kernel])} per second" for kernel in ("sgemm_naive", LIBRARY))]
     areas = {}
     for patch in ax.patches:
@@ -267,7 +269,16 @@ def test_the_readers_own_time_stands_beside_the_recorded_ones():
 def test_the_reader_takes_the_smallest_of_three_times():
     assert "range(3)" in CODE["measure"]
     assert "seconds = min(times)" in CODE["measure"]
-    assert "The cell takes the smallest of three times" in PROSE
+    assert "The cell makes three products and takes the smallest time" in PROSE
+
+
+def test_the_readers_times_are_told_with_the_cpu(capsys):
+    start.tell([0.7, 0.75, 0.8])
+    first, = capsys.readouterr().out.splitlines()
+    assert first.startswith("One product with NumPy: 0.7 s, 0.75 s, 0.8 s, measured on ")
+    assert re.search(r", \d+ logical cores?\.$", first)
+    start.tell([0.7, 0.75, 0.9])
+    assert "differ by more than 20 %" in capsys.readouterr().out.splitlines()[1]
 
 
 def test_the_matrices_of_the_reader_are_those_of_the_race():

@@ -1,20 +1,19 @@
 """The sets of the first cache: which lines of a block of B belong to the same one, and what that does to the count and to the time."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from matplotlib.axes import Axes
-from matplotlib.collections import PatchCollection
 from matplotlib.patches import Rectangle
 
 from course_lib.lessons.cpu.recorded import label, recording, row
 from course_lib.lessons.cpu.variants import LARGE, PADDED, YOURS
-from course_lib.model.cache_lines import CacheShape, fetches
+from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
-FLOAT, LINE = 4, 64                     # bytes
+FLOAT = 4                               # bytes
+BLOCK = 16                              # rows of the block whose lines are followed, and floats of one: a line
+MISS, HIT = style.VERMILION, style.GREEN
 ROWS = 64                               # of C and of A, for which the lines below were counted
 BEST = YOURS | {"BI": 64, "BJ": 64, "BK": 64}
 # Lines that ROWS rows of C fetch for N = 1024 in the first cache and its sets, by program and by the floats from row to row, of A, B and C
@@ -32,69 +31,74 @@ def first_cache() -> CacheShape:
     return CacheShape(found["kib"] * 1024, ways=found["ways"])
 
 
-def of_block(block: int, apart: int) -> list[int]:
-    """Return the lines of a block of B, in the order of its rows; a row begins `apart` floats after the one before.
+def read_in_turn(rows: Iterable[int], apart: int, cache: CacheShape) -> tuple[dict[int, list[int]], list[bool]]:
+    """Read the first line of each of these rows of B in turn; a row begins `apart` floats after the one before.
 
-    >>> of_block(16, 1024)[:3]
-    [0, 64, 128]
+    Returns
+    -------
+    tuple
+        The rows whose lines each set then holds, place by place; and for each read whether its line was still there.
+
+    >>> read_in_turn([0, 1, 0], 1024, CacheShape(48 * 1024, ways=12))
+    ({0: [0, 1]}, [False, False, True])
     """
-    return [(FLOAT * apart * row + byte) // LINE for row in range(block) for byte in range(0, FLOAT * block, LINE)]
+    assert cache.ways is not None
+    sets: dict[int, list[int]] = {}
+    latest: dict[int, int] = {}
+    found = []
+    for time, number in enumerate(rows):
+        held = sets.setdefault(FLOAT * apart * number // cache.line % cache.sets, [])
+        found.append(number in held)
+        if number not in held and len(held) < cache.ways:
+            held.append(number)
+        elif number not in held:
+            held[held.index(min(held, key=latest.__getitem__))] = number     # it takes the place of the line that was used longest ago
+        latest[number] = time
+    return sets, found
 
 
-def still_there(block: int, apart: int, cache: CacheShape) -> int:
-    """Return how many lines of a block of B are in the cache when they are read for the second time, one after another.
+def still_there(apart: int) -> int:
+    """Return how many lines of a 16 × 16 block of B are still in the first cache when they are read again, one after another.
 
-    >>> still_there(16, 1024, CacheShape(48 * 1024, ways=12)), still_there(16, 1040, CacheShape(48 * 1024, ways=12))
+    >>> still_there(1024), still_there(1040)
     (0, 16)
     """
-    lines = of_block(block, apart)
-    missed = fetches([1] * 2 * len(lines), lines + lines, cache)
-    return len(lines) - int(missed[len(lines):].sum())
+    return sum(read_in_turn([*range(BLOCK), *range(BLOCK)], apart, first_cache())[1][BLOCK:])
 
 
 @style.styled
-def sets(block: int = 16) -> Picture:
-    """Draw the sets of the first cache, and which lines of a block of B belong to them: rows of 1024 floats above, of 1040 below."""
+def sets() -> Picture:
+    """Draw what the first cache holds while a block of B is read: one set for rows of 1024 floats, and 16 sets for rows of 1040."""
     cache = first_cache()
-    ax = style.axes(width=8.4, height=4.2)
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    ax.remove()
-    said = []
-    for ax, apart in zip(figure.subplots(2, 1), (LARGE, PADDED), strict=True):
-        found = Counter(line % cache.sets for line in of_block(block, apart))
-        again = f"read again, {still_there(block, apart, cache)} of {block} are still there"
-        _draw(ax, found, cache)
-        ax.set_title(f"Rows of {apart} floats: {block} lines in {_many(len(found))}; {again}")
-        said.append(f"rows that begin {apart} floats apart: {block} lines in {_many(len(found))}; {again}")
-    ax.set_xlabel("set")
-    about = f"The {cache.sets} sets of the first cache, which hold {cache.ways} lines each, and the lines of a {block} × {block} block of B"
-    return render(figure, f"{about}. {'; '.join(said)}.")
-
-
-def _draw(ax: Axes, found: Counter[int], cache: CacheShape) -> None:
     assert cache.ways is not None                    # as recorded
-    ways, last = cache.ways, cache.sets - 1
-    out = [(s, p) for s, many in found.items() for p in range(ways, many)]
-    ax.vlines(range(cache.sets + 1), 0, ways, color=style.GREY, linewidth=0.5)     # a path for each box is more than an SVG may have
-    ax.hlines(range(ways + 1), 0, cache.sets, color=style.GREY, linewidth=0.5)
-    _boxes(ax, [(s, p) for s, many in found.items() for p in range(min(many, ways))], facecolor=style.CYCLE[4], edgecolor=style.INK)
-    _boxes(ax, out, facecolor=style.CYCLE[3], edgecolor=style.INK)
-    if out:
-        why = f"{len(out)} of the {found.total()} lines have no room: each drives out the one that is needed next"
-        ax.text(max(s for s, _ in out) + 2, ways + 1, why, va="center", fontsize=12)
-    ax.set(xlim=(-0.5, last + 1.5), ylim=(-0.3, ways + 5), ylabel="lines of a set")
-    ax.set_xticks([s + 0.5 for s in (*range(0, last, 16), last)], [str(s) for s in (*range(0, last, 16), last)])
-    ax.set_yticks([0.5, ways - 0.5], ["1", str(ways)])
-    ax.tick_params(length=0)
+    ax = style.axes(width=8.4, height=4.3)
+    moments = (("rows 0 to 11 are read", LARGE, 0, cache.ways), ("then rows 12 to 15", LARGE, cache.ways, BLOCK),
+               ("then row 0 again", LARGE, BLOCK, BLOCK + 1), ("rows 0 to 15 are read", PADDED, 0, BLOCK),
+               ("then row 0 again", PADDED, BLOCK, BLOCK + 1))
+    heights, said = (0.0, -1.3, -2.6, -5.6, -6.9), []
+    for (moment, apart, first, last), y in zip(moments, heights, strict=True):
+        held, found = read_in_turn([*range(BLOCK), 0][:last], apart, cache)
+        shown = [number for which in sorted(held) for number in held[which]]
+        read = {number % BLOCK: hit for number, hit in zip(range(first, last), found[first:], strict=True)}
+        for x, number in enumerate(shown):
+            _line(ax, x, y, number, hit=read.get(number))
+        ax.text(-0.4, y + 0.5, moment, ha="right", va="center", fontsize=12)
+        said.append(f"rows of {apart} floats, {moment}: {sum(read.values())} of {len(read)} still there, and held are {shown}")
+    ax.text(0, heights[0] + 1.9, f"Rows of {LARGE} floats: set 0, which holds {cache.ways} lines", weight="bold", fontsize=12)
+    ax.text(0, heights[3] + 1.9, f"Rows of {PADDED} floats: sets 0 to {BLOCK - 1}, one line in each", weight="bold", fontsize=12)
+    for x, (colour, meaning) in enumerate(((MISS, "just fetched: it was not there"), (HIT, "just found: it was still there"))):
+        ax.add_patch(Rectangle((9 * x - 5, -9), 1, 1, facecolor=colour, edgecolor=style.INK))
+        ax.text(9 * x - 3.7, -8.5, meaning, va="center", fontsize=12)
+    ax.set(xlim=(-7.2, BLOCK + 0.3), ylim=(-9.3, heights[0] + 2.9))
+    ax.axis("off")
+    return render(ax, f"Which rows' lines of a {BLOCK} × {BLOCK} block of B the first cache holds. {'; '.join(said)}.")
 
 
-def _boxes(ax: Axes, corners: Iterable[tuple[float, float]], **look: Any) -> None:
-    ax.add_collection(PatchCollection([Rectangle(corner, 1, 1) for corner in corners], **look))
-
-
-def _many(count: int) -> str:
-    return f"{count} set" + "s" * (count != 1)
+def _line(ax: Axes, x: float, y: float, number: int, *, hit: bool | None) -> None:
+    """Draw the line of a row: just fetched, just found, or left alone (None)."""
+    colour = style.PALE if hit is None else HIT if hit else MISS
+    ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor=style.INK))
+    ax.text(x + 0.5, y + 0.47, str(number), ha="center", va="center", fontsize=12, color=style.text_on(colour))
 
 
 def found_at(apart: int) -> list[tuple[str, float, float]]:
@@ -109,33 +113,28 @@ def found_at(apart: int) -> list[tuple[str, float, float]]:
 
 @style.styled
 def rows_apart() -> Picture:
-    """Draw the lines, counted with sets, beside the time: rows of 1024 floats above, of 1040 below."""
+    """Draw the lines, counted with sets, beside the time: for each program rows of 1024 floats and of 1040, one below the other."""
     groups = {apart: found_at(apart) for apart in (LARGE, PADDED)}
-    ax = style.axes(width=8.6, height=1.3 + sum(0.55 + 0.42 * len(found) for found in groups.values()))
+    ax = style.axes(width=8.6, height=3.7)
     figure = ax.get_figure(root=True)
     assert figure is not None
     ax.remove()
-    panels = figure.subplots(len(groups), 2, sharex="col", squeeze=False, height_ratios=[len(found) for found in groups.values()])
-    for (left, right), (apart, found) in zip(panels, groups.items(), strict=True):
-        names, lines, seconds = zip(*found, strict=True)
-        _bars(left, names, lines, [f"{value:.4f}" for value in lines])
-        _bars(right, names, [1e3 * value for value in seconds], [f"{1e3 * value:.1f}" for value in seconds])
-        right.set_yticks([])
-        left.set_xticks([])                  # each bar has its value
-        right.set_xticks([])
-        left.set_title(f"Rows of {apart} floats: lines per multiply-add", loc="left", fontsize=12)
-        right.set_title("time, ms", loc="left", fontsize=12)
-    panels[-1][0].set_xlabel("counted with sets")
-    panels[-1][1].set_xlabel(label().replace(", recorded", ",\nrecorded"))
+    left, right = figure.subplots(1, 2, sharey=True)
+    for which, (apart, found) in enumerate(groups.items()):
+        at = [i + 0.4 * which - 0.2 for i in range(len(found))]
+        for ax, values, digits in ((left, [lines for _, lines, _ in found], 4), (right, [1e3 * s for *_, s in found], 1)):
+            drawn = ax.barh(at, values, height=0.36, color=(style.VERMILION, style.BLUE)[which], label=f"rows of {apart} floats")
+            ax.bar_label(drawn, [f"{value:.{digits}f}" for value in values], padding=5, fontsize=12)
+    left.set_yticks(range(len(groups[LARGE])), [name for name, *_ in groups[LARGE]], fontsize=12)
+    left.invert_yaxis()                          # of both
+    timed = label().replace(", recorded", ",\nrecorded")
+    for ax, title, below in ((left, "lines per multiply-add", "counted with sets"), (right, "time, ms", timed)):
+        ax.set_title(title, loc="left", fontsize=12)
+        ax.set_xlabel(below)
+        ax.set_xticks([])                        # each bar has its value
+        ax.tick_params(axis="y", length=0)
+        ax.margins(x=0.26)
+    figure.legend(handles=left.containers, loc="outside upper center", ncols=2, fontsize=12, frameon=False)
     said = "; ".join(f"rows of {apart} floats: " + ", ".join(f"{name} {lines:.4f} and {1e3 * s:.1f} ms" for name, lines, s in found)
                      for apart, found in groups.items())
     return render(figure, f"Lines per multiply-add (counted with sets) and time of {LARGE} × {LARGE} matrices, {label()}: {said}.")
-
-
-def _bars(ax: Axes, names: Sequence[str], values: Sequence[float], said: Sequence[str]) -> None:
-    drawn = ax.barh(range(len(values)), values, color=[style.CYCLE[i] for i in range(len(values))], height=0.68)
-    ax.bar_label(drawn, said, padding=5, fontsize=12)
-    ax.set_yticks(range(len(values)), names, fontsize=12)
-    ax.tick_params(axis="y", length=0)
-    ax.invert_yaxis()
-    ax.margins(x=0.26)

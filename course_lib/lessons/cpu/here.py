@@ -1,5 +1,6 @@
-"""The reader's loops beside ikj, timed on this computer: rows of 1024 floats, and longer ones."""
+"""The reader's loops beside ikj, timed on this computer: blocks of 16 × 16 and of 64 × 64, rows of 1024 floats and longer ones."""
 
+import re
 import statistics
 import time
 from collections.abc import Callable
@@ -16,12 +17,19 @@ from course_lib.run.cpu import build_cpu, resolve_cpu
 from course_lib.unwritten import is_unwritten, missing
 
 ROUNDS, LINE = 5, 64                    # rounds; bytes of a cache line
+SIZES = (16, 64)                        # rows and columns of a block
 # The processor time of this thread, where it is counted finely: what other programs take does not belong to it.
 CLOCK = time.thread_time if time.get_clock_info("thread_time").resolution <= 1e-6 else time.perf_counter
 
 
+def with_sizes(mine: str) -> dict[str, str]:
+    """Return the reader's loops with b = 16 and with b = 64, by name; as they are, where no line sets b."""
+    sets_b = re.compile(r"\bconst int b = \d+;")
+    return {f"your loops, b = {b}": sets_b.sub(f"const int b = {b};", mine) for b in SIZES} if sets_b.search(mine) else {"your loops": mine}
+
+
 def measured(mine: str) -> Table | None:
-    """Time ikj and the reader's loops in turns on this computer; print why when that cannot be.
+    """Time ikj and the reader's loops, with blocks of both sizes, in turns on this computer; print why when that cannot be.
 
     Raises
     ------
@@ -33,7 +41,7 @@ def measured(mine: str) -> Table | None:
     if why := toolchain.no_compiler():
         print(f"Nothing is timed here, and nothing below needs it: {why}.")
         return None
-    programs, lengths = {"ikj": "gemm_ikj", "your loops": mine}, (LARGE, PADDED)
+    programs, lengths = {"ikj": "gemm_ikj"} | with_sizes(mine), (LARGE, PADDED)
     try:
         calls = {(name, ld): _prepared(program, ld) for ld in lengths for name, program in programs.items()}
     except CourseError as error:

@@ -2,9 +2,10 @@
 
 from course_lib.explorables.race import race
 from course_lib.lessons.start.climb import climb
-from course_lib.lessons.start.labels import beside, counted, faster, least_s, prepare, prepare_simulator
+from course_lib.lessons.start.labels import beside, counted, faster, least_s, prepare, prepare_simulator, tell
 from course_lib.lessons.start.pictures import one_second, who_takes
 
 __all__ = [
-    "beside", "climb", "counted", "faster", "least_s", "one_second", "prepare", "prepare_simulator", "race", "who_takes",
+    "beside", "climb", "counted", "faster", "least_s", "one_second", "prepare", "prepare_simulator", "race", "tell",
+    "who_takes",
 ]

@@ -1,6 +1,7 @@
 """How a number is known: measured here, recorded elsewhere, modelled from a GPU's data sheet, or counted by the simulator."""
 
 import ctypes
+from collections.abc import Sequence
 
 from course_lib import data, gpu, simt, toolchain
 from course_lib.arch import SECTOR_BYTES, device
@@ -45,11 +46,25 @@ def beside(seconds: float) -> Table:
     """
     demand_time(seconds)
     label, limit = data.load("ladder").label, f"modelled for {GPU}"
-    rows = ((f"{1e3 * seconds:,.1f}", "NumPy, on this computer", f"measured on {toolchain.cpu_name()}"),
+    rows = ((f"{1e3 * seconds:,.1f}", "NumPy, on this computer", f"measured on {_cpu()}"),
             (f"{1e3 * recorded_product('sgemm_naive').seconds:,.1f}", "the naive kernel, on a GPU", label),
             (f"{1e3 * recorded_product(LIBRARY).seconds:,.2f}", "cuBLAS, on the same GPU", label),
             (f"{1e3 * least_s():,.2f}", "the multiplications and additions alone, at least, without tensor cores", limit))
     return Table(("ms", "one product", "label"), rows, f"{N} × {N} matrices of float32")
+
+
+def tell(times: Sequence[float]) -> None:
+    """Print the reader's times of one product, in seconds, and on which CPU; say so when they differ by more than 20 %."""
+    each = ", ".join(f"{seconds:.3g} s" for seconds in times)
+    print(f"One product with NumPy: {each}, measured on {_cpu()}.")
+    if max(times) > 1.2 * min(times):
+        print("These times differ by more than 20 %: something else may have been running. Run the cell again.")
+
+
+def _cpu() -> str:
+    """Return the CPU's name, and on how many logical cores NumPy may calculate."""
+    many = toolchain.blas().threads or toolchain.cpu_count()
+    return f"{toolchain.cpu_name()}, {many} logical core{'s' * (many != 1)}"
 
 
 def prepare_simulator() -> None:
