@@ -368,7 +368,7 @@ def test_the_slides_unit_is_the_second():
 
 def test_the_scoreboards_speeds_are_shares_of_the_librarys():
     assert [row[1:] for row in first_kernel.scoreboard().rows] == [
-        (17, "141.8", "1.9%"), (3, "25.4", "10.6%"), ("", "2.7", "100.0%")]
+        ("17", "141.8", "1.9%"), ("3", "25.4", "10.6%"), ("", "2.7", "100.0%")]
 
 
 def test_the_plans_thread_is_where_the_prose_says():

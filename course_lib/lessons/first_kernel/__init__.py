@@ -11,6 +11,6 @@ from course_lib.lessons.first_kernel.times import padded_rows, scoreboard, slide
 from course_lib.lessons.first_kernel.touched import both, lines_touched
 
 __all__ = [
-    "both", "by_positions", "in_memory", "padded_rows", "plan", "scoreboard", "slides", "surplus", "times_as_long", "warp_times",
-    "who_computes", "who_stores",
+    "both", "by_positions", "in_memory", "lines_touched", "padded_rows", "plan", "scoreboard", "slides", "surplus", "times_as_long",
+    "warp_times", "who_computes", "who_stores",
 ]

@@ -94,7 +94,7 @@ def padded_rows() -> Table:
 def scoreboard() -> Table:
     """Return the first rungs of the ladder: lines per step, time, and speed in percent of the library's."""
     library = seconds("cuBLAS")
-    rows = [(f"{SAID[name]}, blocks of 16 × 16", lines_of(warp_in_c(name, 16, 16)[0]), f"{1e3 * seconds(name):.1f}",
+    rows = [(f"{SAID[name]}, blocks of 16 × 16", f"{lines_of(warp_in_c(name, 16, 16)[0])}", f"{1e3 * seconds(name):.1f}",
              f"{library / seconds(name):.1%}") for name in reversed(KERNELS)]
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
     header = ("kernel", "lines per step", "ms", "speed, % of cuBLAS")
