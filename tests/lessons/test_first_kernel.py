@@ -149,7 +149,7 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
     assert all(abs(swapped / naive - 1) < 0.02 for naive, swapped in taken[1:]), "the prose says: within 2 %"
     assert f"*row from x* takes {100 * (taken[0][1] / taken[0][0] - 1):.0f} % longer" in PROSE
     assert f"17 are {17 / 3:.1f} times as many as three, and *row from x* took {first_kernel.times_as_long(bx=16)} times as long" in PROSE
-    assert f"touches 33 lines, and 33 / 3 is 11. It took {first_kernel.times_as_long(bx=32)} times as long." in PROSE
+    assert f"33 lines, 11 times as many as a warp of two rows, and it took {first_kernel.times_as_long(bx=32)} times as long." in PROSE
     assert counts.warp_in_c("swapped", 32, 8) == (32, 1), "the bet's warp covers 32 rows and one column"
     assert "covers 32 rows and one column of C, and touches 33 sectors per step" in PROSE
     assert counts.warp_in_c("naive", 32, 8) == counts.warp_in_c("swapped", 1, 256) == (1, 32)
@@ -171,8 +171,8 @@ def test_only_the_shape_of_two_rows_tells_lines_from_sectors():
     assert f"{min(more):.1f} to {max(more):.1f}" == "8.2 to 8.4"
     assert {f"{ms:.1f}" for ms in each(2, times.lines_of)} == {"8.5"}
     assert {f"{ms:.1f}" for ms in each(2, times.sectors_of)} == {"6.3", "6.4"}
-    assert "takes 8.5 ms for each line of a step, and with more rows 8.2 to 8.4" in PROSE
-    assert "it touches four sectors, at 6.3 or 6.4 ms each" in PROSE
+    assert "with two rows you get 8.5 ms per line, and with more rows 8.2 to 8.4" in PROSE
+    assert "it touches three lines and four sectors, and per sector you get only 6.3 or 6.4 ms" in PROSE
     assert all(times.lines_of(high) == times.sectors_of(high) for high in shapes.HEIGHTS[2:])
     assert min(each(1, times.lines_of)) > 1.3 * max(more), "with one row the lines do not fit"
     assert max(each(1, times.sectors_of)) < 0.7 * min(more), "nor do the sectors"
