@@ -99,8 +99,8 @@ export function pieceWide(where, all, unit) {
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
-const HUES = { light: { A: "#0072b2", B: "#b34700", C: "#00795a", odd: { A: "#6db3dd", B: "#e59a63", C: "#a9d8ca" }, band: ["#dfe7ee", "#f1f3f5"], watch: "#f0e442" },
-  dark: { A: "#56b4e9", B: "#f2933f", C: "#34c79b", odd: { A: "#2c77a3", B: "#a3592a", C: "#1c6650" }, band: ["#3a444e", "#272c31"], watch: "#f0e442" } };
+const HUES = { light: { A: "#0072b2", B: "#b34700", C: "#00795a", odd: { A: "#6db3dd", B: "#e59a63", C: "#7fcdb6" }, band: ["#c3d0dd", "#e0e8f0"], watch: "#f0e442" },
+  dark: { A: "#56b4e9", B: "#f2933f", C: "#34c79b", odd: { A: "#2c77a3", B: "#a3592a", C: "#25896c" }, band: ["#46525e", "#2b3239"], watch: "#f0e442" } };
 /** The hue of A, B or C for a lane: threads whose y is odd have a second tone, so that one sees which lanes stand side by side in the block. */
 const toneOf = (view, name, lane) => (view.lanes[lane].ty % 2 ? view.hues.odd : view.hues)[name];
 function write(pen, view, words, x, y, { size = 1, align = "left", weight = 400, colour = view.ink, most } = {}) {
@@ -156,7 +156,7 @@ function drawC(pen, view, where) {
       fill(pen, box(C, cell, row, col), view.hues.band[warp % 2]);
     }
   const part = clamp(Math.max(0, view.at - 0.5) / side);
-  for (const { row, col } of view.lanes) fill(pen, box(C, cell, row, col), view.hues.C, 0.4 + 0.5 * part);
+  view.lanes.forEach(({ row, col }, lane) => fill(pen, box(C, cell, row, col), toneOf(view, "C", lane), 0.6 + 0.35 * part));
   drawGrid(pen, view, where, "C");
   for (let row = 0; row < side; row += high) for (let column = 0; column < side; column += wide) outline(pen, { x: C.x + column * cell, y: C.y + row * cell, w: wide * cell, h: high * cell }, view.ink, 2);
 }

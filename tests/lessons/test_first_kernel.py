@@ -67,16 +67,16 @@ def test_both_square_kernels_are_right_and_differ_in_what_a_request_touches():
 
 
 def test_the_picture_side_by_side_is_what_was_traced():
-    said = repr(touched.side_by_side())
-    assert "col from x: in step 3 a warp touches 2 of A + 2 of B = 4 sectors, for 2 rows and 16 columns of C" in said
-    assert "row from x: in step 3 a warp touches 16 of A + 1 of B = 17 sectors, for 16 rows and 2 columns of C" in said
+    said = repr(first_kernel.lines_touched())
+    assert "col from x: in step 3 a warp touches 2 of A + 1 of B = 3 lines, for 2 rows and 16 columns of C" in said
+    assert "row from x: in step 3 a warp touches 16 of A + 1 of B = 17 lines, for 16 rows and 2 columns of C" in said
+    assert touched.SIDE == touched.LINE == 32, "a row of the picture's matrices is one line"
     assert {touched.extent(touched.asked(kernel, "C")) for kernel in counts.KERNELS} == {"2 rows and 16 columns", "16 rows and 2 columns"}
 
 
 def test_the_answer_to_the_second_picture_is_behind_a_click():
     shown = first_kernel.both(launched("first")[1], launched("swapped")[1])
     assert re.fullmatch(r"<details><summary>[^\d]*</summary>.*</details>", shown._repr_html_(), re.DOTALL)
-    assert "16 of A + 1 of B = 17 sectors" in repr(shown)
     assert "4.25" in repr(shown)
 
 
@@ -149,7 +149,7 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
     assert all(abs(swapped / naive - 1) < 0.02 for naive, swapped in taken[1:]), "the prose says: within 2 %"
     assert f"*row from x* takes {100 * (taken[0][1] / taken[0][0] - 1):.0f} % longer" in PROSE
     assert f"17 are {17 / 3:.1f} times as many as three, and *row from x* took {first_kernel.times_as_long(bx=16)} times as long" in PROSE
-    assert f"and 33 / 3 is 11. It took {first_kernel.times_as_long(bx=32)} times as long." in PROSE
+    assert f"33 lines, 11 times as many as a warp of two rows, and it took {first_kernel.times_as_long(bx=32)} times as long." in PROSE
     assert counts.warp_in_c("swapped", 32, 8) == (32, 1), "the bet's warp covers 32 rows and one column"
     assert "covers 32 rows and one column of C, and touches 33 sectors per step" in PROSE
     assert counts.warp_in_c("naive", 32, 8) == counts.warp_in_c("swapped", 1, 256) == (1, 32)
@@ -158,21 +158,36 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
 def test_warps_of_a_single_row_touch_the_sectors_of_four_rows_and_take_another_time():
     one, four = ([*shapes.recorded(high).values()] for high in (1, 4))
     assert times.sectors_of(1) == times.sectors_of(4) == 5
-    assert "Shapes 1 × 32 and 4 × 8 both touch five sectors per step." in CELLS["warp-times-told"]
-    assert f"the first takes {one[0]} or {one[1]} ms, and the other one {four[0]} or {four[1]}" in CELLS["warp-times-told"]
+    assert "one row and 32 columns touches five sectors per step, and so does a warp of four rows and eight columns" in PROSE
+    assert f"the first shape takes {one[0]} or {one[1]} ms, and the second {four[0]} or {four[1]}" in PROSE
     assert f"two shapes with five sectors each took {one[0]} and {four[0]} ms" in PROSE
+
+
+def test_only_the_shape_of_two_rows_tells_lines_from_sectors():
+    def each(high, count):
+        return [1e3 * times.padded(name, bx=bx)["median_s"] / count(high) for name, bx in (("naive", 32 // high), ("swapped", high))]
+
+    more = [ms for high in shapes.HEIGHTS[2:] for ms in each(high, times.lines_of)]
+    assert f"{min(more):.1f} to {max(more):.1f}" == "8.2 to 8.4"
+    assert {f"{ms:.1f}" for ms in each(2, times.lines_of)} == {"8.5"}
+    assert {f"{ms:.1f}" for ms in each(2, times.sectors_of)} == {"6.3", "6.4"}
+    assert "with two rows you get 8.5 ms per line, and with more rows 8.2 to 8.4" in PROSE
+    assert "it touches three lines and four sectors, and per sector you get only 6.3 or 6.4 ms" in PROSE
+    assert all(times.lines_of(high) == times.sectors_of(high) for high in shapes.HEIGHTS[2:])
+    assert min(each(1, times.lines_of)) > 1.3 * max(more), "with one row the lines do not fit"
+    assert max(each(1, times.sectors_of)) < 0.7 * min(more), "nor do the sectors"
 
 
 @pytest.mark.parametrize(("kernel", "block", "high"), [("naive", "32 × 8", 1), ("naive", "16 × 16", 2), ("swapped", "16 × 16", 16),
                                                      ("swapped", "32 × 8", 32)])
 def test_a_step_touches_a_line_for_each_row_and_one_of_b(kernel, block, high):
     asked = [requests(traced(kernel, block), array=name, load=True, block=(0, 0, 0), warp=0)[0] for name in "AB"]
-    assert sum(np.unique(record.addresses // 128).size for record in asked) == shapes.lines_of(high)
+    assert sum(np.unique(record.addresses // 128).size for record in asked) == times.lines_of(high)
 
 
 def by_lines(high):
     """Return the milliseconds of one product if every multiprocessor handled one line per clock cycle at the GPU's highest clock."""
-    return shapes.lines_of(high) * times.N_TIMED**3 / 32 / DEFAULT_DEVICE.sms / (1e3 * DEFAULT_DEVICE.clock_mhz)
+    return times.lines_of(high) * times.N_TIMED**3 / 32 / DEFAULT_DEVICE.sms / (1e3 * DEFAULT_DEVICE.clock_mhz)
 
 
 def test_from_two_rows_on_the_times_come_close_to_a_line_per_clock_cycle():
@@ -227,6 +242,7 @@ def test_what_the_unused_floats_show_was_recorded():
     assert f"Yet it takes {after:.1f} ms instead of {before:.1f}." in CELLS["optional-positions"]
     assert after < before / 2, "less than half the time"
     assert "as many lines in less than half the time" in CELLS["warp-times-told"]
+    assert "The same 17 lines can take less than half the time" in CELLS["key-points"]
     assert 0 < before - ms["swapped", (0, 8)] < 1, "after rows of B less than 1 ms"
     assert abs(ms["swapped", (8, 8)] - after) < 0.1
     assert f"takes {ms['swapped', (1, 0)] / ms['naive', (1, 0)]:.1f} times as long as *col from x*, for 4.25 times as many" in PROSE
@@ -255,7 +271,7 @@ def test_unused_floats_leave_the_lines_of_row_from_x(pads):
     for k in (0, 3, 31, 4095):
         of_a = {(row * (times.N_TIMED + pads[0]) + k) // times.LINE for row in range(16)}
         of_b = {(k * (times.N_TIMED + pads[1]) + column) // times.LINE for column in range(2)}
-        assert len(of_a) + len(of_b) == shapes.lines_of(16)
+        assert len(of_a) + len(of_b) == times.lines_of(16)
 
 
 def test_rows_whose_numbers_share_a_position_reach_the_next_line_in_the_same_step():
@@ -352,7 +368,7 @@ def test_the_slides_unit_is_the_second():
 
 def test_the_scoreboards_speeds_are_shares_of_the_librarys():
     assert [row[1:] for row in first_kernel.scoreboard().rows] == [
-        ("17", "141.8", "1.9%"), ("4", "25.4", "10.6%"), ("", "2.7", "100.0%")]
+        ("17", "141.8", "1.9%"), ("3", "25.4", "10.6%"), ("", "2.7", "100.0%")]
 
 
 def test_the_plans_thread_is_where_the_prose_says():

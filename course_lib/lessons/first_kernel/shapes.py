@@ -2,22 +2,13 @@
 
 from course_lib.arch import WARP
 from course_lib.lessons.first_kernel.counts import SAID
-from course_lib.lessons.first_kernel.times import N_TIMED, THREADS, how_padded, milliseconds, sectors_of
+from course_lib.lessons.first_kernel.times import N_TIMED, THREADS, how_padded, lines_of, milliseconds, sectors_of
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 HEIGHTS = (1, 2, 4, 8, 16, 32)                # rows of C that a warp covers
 HUES = {"naive": style.GREY, "swapped": style.PURPLE}
 HIGH = 0.38                                   # of a bar
-
-
-def lines_of(high: int) -> int:
-    """Return the lines of 128 bytes that a warp touches per step: one for each of its rows of A, and one of B.
-
-    >>> lines_of(2), lines_of(16)
-    (3, 17)
-    """
-    return high + 1
 
 
 def recorded(high: int) -> dict[str, str]:
@@ -29,6 +20,16 @@ def recorded(high: int) -> dict[str, str]:
     return {"naive": milliseconds("naive", bx=WARP // high), "swapped": milliseconds("swapped", bx=high)}
 
 
+def extent(high: int) -> str:
+    """Say which shape a warp of so many rows has.
+
+    >>> extent(1), extent(4)
+    ('1 row, 32 columns', '4 rows, 8 columns')
+    """
+    wide = WARP // high
+    return f"{high} row{'s' * (high > 1)}, {wide} column{'s' * (wide > 1)}"
+
+
 @style.styled
 def warp_times() -> Picture:
     """Draw two bars for each shape of a warp."""
@@ -38,13 +39,13 @@ def warp_times() -> Picture:
             y = at + (place - 0.5) * HIGH
             ax.barh(y, float(ms), HIGH, color=HUES[kernel], label="_" * (at > 0) + SAID[kernel])
             ax.text(float(ms) + 3, y, ms, va="center", fontsize=11.5)
-        said.append(f"{high} × {WARP // high}, {sectors_of(high)} sectors and {lines_of(high)} lines: "
+        said.append(f"{extent(high)}, {sectors_of(high)} sectors and {lines_of(high)} lines: "
                     f"{' and '.join(recorded(high).values())} ms")
-    shapes = [f"{high} × {WARP // high}: {lines_of(high)} lines\n({sectors_of(high)} sectors)" for high in HEIGHTS]
+    shapes = [f"{extent(high)}:\n{lines_of(high)} lines ({sectors_of(high)} sectors)" for high in HEIGHTS]
     ax.set_yticks(range(len(HEIGHTS)), shapes)
     ax.invert_yaxis()
-    ax.set(xlim=(0, 310), ylabel="rows × columns of a warp",
+    ax.set(xlim=(0, 310), ylabel="what a warp covers of C",
            xlabel=f"ms for {N_TIMED} × {N_TIMED} matrices, blocks of {THREADS} threads, {how_padded().replace(', each', chr(10) + 'each')}")
     ax.xaxis.label.set_fontsize(11)
     ax.legend(loc="upper right")
-    return render(ax, f"Milliseconds of {' and of '.join(SAID.values())} by the shape of a warp, rows × columns of C. {'; '.join(said)}.")
+    return render(ax, f"Milliseconds of {' and of '.join(SAID.values())} by what a warp covers of C. {'; '.join(said)}.")

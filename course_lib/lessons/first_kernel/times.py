@@ -4,7 +4,7 @@ from typing import Any
 
 from course_lib import data
 from course_lib.arch import SECTOR_BYTES, WARP
-from course_lib.lessons.first_kernel.counts import KERNELS, SAID, N, counted
+from course_lib.lessons.first_kernel.counts import KERNELS, SAID, warp_in_c
 from course_lib.plots import Table
 
 N_TIMED = 4096
@@ -33,6 +33,15 @@ def sectors_of(high: int) -> int:
     (4, 17)
     """
     return high + max(1, WARP // high // FLOATS)
+
+
+def lines_of(high: int) -> int:
+    """Return the lines of 128 bytes that a warp touches per step: one for each of its rows of A, and one of B.
+
+    >>> lines_of(2), lines_of(16)
+    (3, 17)
+    """
+    return high + 1
 
 
 def padded(kernel: str, after_a: int = 0, after_b: int = 0, bx: int = 16) -> dict[str, Any]:
@@ -83,14 +92,14 @@ def padded_rows() -> Table:
 
 
 def scoreboard() -> Table:
-    """Return the first rungs of the ladder: sectors per step, time, and speed in percent of the library's."""
+    """Return the first rungs of the ladder: lines per step, time, and speed in percent of the library's."""
     library = seconds("cuBLAS")
-    rows = [(f"{SAID[name]}, blocks of 16 × 16", f"{2 * counted(name).sectors_per_request():g}", f"{1e3 * seconds(name):.1f}",
+    rows = [(f"{SAID[name]}, blocks of 16 × 16", f"{lines_of(warp_in_c(name, 16, 16)[0])}", f"{1e3 * seconds(name):.1f}",
              f"{library / seconds(name):.1%}") for name in reversed(KERNELS)]
     rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * library:.1f}", "100.0%"))
-    header = ("kernel", "sectors per step, simulated", "ms", "speed, % of cuBLAS")
+    header = ("kernel", "lines per step", "ms", "speed, % of cuBLAS")
     how = data.spread(data.load("ladder").find(kernel, N_TIMED)[0] for kernel in (*KERNELS.values(), "cuBLAS"))
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices", note=f"times {label()}, {how}; sectors counted for {N} × {N}")
+    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices", note=f"times {label()}, {how}")
 
 
 def slides() -> Table:
