@@ -193,7 +193,8 @@ def test_what_stages_take(arch, places, size):
 def test_what_the_lesson_says_of_stages():
     two, three, four = (row[5:7] for row in compiler.stages_compared().rows[1:])
     assert (three[0] - two[0], three[1] - two[1], four) == (27, 15, three)
-    says("the tiles of one step take 8,192 bytes together", "Two buffers, not three", "works on three steps at once with only two", "With three stages there are three buffers",
+    says("the tiles of one step take 8,192 bytes together", "Two buffers, not three", "works on three steps at once with only two",
+         "With three stages there are three buffers",
          "by 27 instructions in PTX, and by 15 in machine code",
          "`num_stages` = S has S − 1 buffers in shared memory, for S = 2, 3 and 4",
          "From two stages on there are as many buffers as stages", "16,384 is for C")
@@ -259,7 +260,8 @@ def test_two_stages_overlap_nothing_in_ptx():
     wait = flat.index("DEPBAR", first)
     assert flat[first:wait].count("HMMA") == 8
     assert (flat.count("HMMA"), flat.count("LDGSTS")) == (16, 4)
-    says("Eight `HMMA`. In PTX all eight products of the first half come before the copies", "That is the order in PTX")
+    says("Eight `HMMA`. In PTX all eight products of the first half come before the copies",
+         "in PTX no load and no product stands between them")
 
 
 def test_one_stage_has_no_asynchronous_copies():
@@ -333,7 +335,8 @@ def test_the_missing_mask():
     masked, without_mask = (Counter(line.text.split()[0] for line in loop_lines(compiler.written(setting))
                                     if line.line == 19 and "bra" not in line.text) for setting in (Setting(3), unmasked))
     assert masked - without_mask == {"selp.b32": 4, "setp.lt.s32": 1}
-    says("With it the loop has 96 machine instructions per step", "In the machine code for `sm_80` it costs 8 of 96", "line 19 loses four `selp` and one compare")
+    says("With it the loop has 96 machine instructions per step", "In the machine code for `sm_80` it costs 8 of 96",
+         "line 19 loses four `selp` and one compare")
 
 
 @pytest.mark.parametrize(("mask", "said"), [
@@ -359,7 +362,7 @@ def test_beside_ours():
         ("256", "512", "512", "512"), ("32", "192", "192", "32"), ("192", "512", "512", "192"), ("0", "128", "128", "0"),
         ("3", "3", "4", "2"), ("16,384", "32,768", "8,192", "8,192")]
     assert (f"{512 / 192:.1f}", (512 - 128) / 192) == ("2.7", 2)
-    says("192 loads instead of 32", "with one stage as with three: 512 wavefronts, where its first program and our kernel need 192",
+    says("192 loads instead of 32", "with one stage as with three it needs 512 wavefronts, where its first program and our kernel need 192",
          "Without its conflicts it would still have 384 wavefronts, twice ours", "Triton stores floats all the same",
          "a step takes 512 wavefronts instead of 192", "needs 512 / 192 = 2.7 times as many wavefronts as ours",
          "Each multiplies with 64 `mma` per step")
@@ -447,7 +450,8 @@ def test_the_recorded_times():
     float16 = {target: [times.recorded(f"Triton {target}_{stages}")["tflops"] for stages in STAGES] for target in ("sm_80", "sm_90a")}
     assert all(hopper > ampere for ampere, hopper in zip(*float16.values(), strict=True)), "yes, with every number of stages"
     several = float16["sm_90a"][1:]
-    says(f"it reaches up to {max(several)} TFLOP/s", f"two, three and four stages differ by only {max(several) / min(several) - 1:.0%}".replace("%", " %"),
+    says(f"it reaches up to {max(several)} TFLOP/s",
+         f"two, three and four stages differ by only {100 * (max(several) / min(several) - 1):.0f} %",
          f"cuBLAS does {times.recorded('cuBLAS')['tflops']}")
     shown = [row[1:] for row in compiler.given_float16().rows]
     assert shown == list(zip(*float16.values(), strict=True))
@@ -464,14 +468,14 @@ def test_what_the_wavefronts_allow():
     assert all(speed[name] < bound for name, (_, bound) in found.items())
     h200, work = device("H200"), 2 * 64 * 64 * 32
     assert (h200.sms, h200.clock_mhz, work) == (132, 1980, 262144)
-    assert [bound for _, bound in found.values()] == pytest.approx([132 * 1.98e9 / wavefronts * work / 1e12 for wavefronts in (192, 512, 512)])
+    assert [bound for _, bound in found.values()] == pytest.approx([132 * 1.98e9 / count * work / 1e12 for count in (192, 512, 512)])
     (ours, its), (triton, tritons), _ = ((speed[name], bound) for name, (_, bound) in found.items())
     assert tritons < 2e-12 * 4096**3 / times.recorded(times.OURS)["high_s"], "not within the quartiles either"
     assert its / tritons * (ours / its) / (triton / tritons) == pytest.approx(ours / triton)
     says(f"132 · 1.98 · 10⁹ / 512 · 262,144 = **{tritons:.0f} TFLOP/s**", f"and 192 allow {its:.0f}",
          f"Our bound is {its / tritons:.1f} times Triton's, but Triton's loop reaches {triton / tritons:.0%}".replace("%", " %"),
          f"and ours only {ours / its:.0%}. That leaves {ours / triton:.2f}".replace("%", " %"), f"cannot reach our {ours} at any clock",
-         "128 of them are those of the asynchronous copies")
+         "With three stages 128 of them belong to asynchronous copies")
     assert step_of(Setting(3, floats=True)).counters[COPY_WAVEFRONTS] == 128
 
 
@@ -489,7 +493,8 @@ def test_the_h200_ran_what_three_stages_became_faster_than_two():
 
 def test_the_bars_are_the_recording():
     ax, = times.draw_speeds().figure.axes
-    recorded, most = [times.recorded(kernel)["tflops"] for kernel in times.GIVEN_FLOATS.values()], [bound for _, bound in times.bounds().values()]
+    recorded = [times.recorded(kernel)["tflops"] for kernel in times.GIVEN_FLOATS.values()]
+    most = [bound for _, bound in times.bounds().values()]
     assert [bar.get_width() for bar in ax.patches] == recorded + most
     assert [bar.get_y() for bar in ax.patches[:3]] == [bar.get_y() for bar in ax.patches[3:]], "an outline goes around its bar"
     assert [name.get_text() for name in ax.get_yticklabels()] == list(times.GIVEN_FLOATS)

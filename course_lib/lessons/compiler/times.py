@@ -51,13 +51,13 @@ def _bound(step: Step) -> float:
 @style.styled
 def draw_speeds() -> Axes:
     """Draw a bar for each kernel that is given floats, and around it as an outline what its wavefronts allow."""
-    ax, most = style.axes(width=8.4, height=3.5), bounds()
+    ax, most, colours = style.axes(width=8.4, height=3.5), bounds(), (style.BLUE, style.ORANGE, style.ORANGE)
     names, speeds = list(GIVEN_FLOATS), [recorded(kernel)["tflops"] for kernel in GIVEN_FLOATS.values()]
-    ax.barh(names, speeds, height=0.66, color=[style.BLUE, style.ORANGE, style.ORANGE])
+    ax.barh(names, speeds, height=0.66, color=colours)
     ax.barh(names, [bound for _, bound in most.values()], height=0.66, facecolor="none", edgecolor=style.INK, linewidth=2,
             label=f"outline: the most that the wavefronts allow, at {device('H200').clock_mhz / 1000:.2f} GHz (computed)")
     for at, (speed, (wavefronts, bound)) in enumerate(zip(speeds, most.values(), strict=True)):
-        ax.text(speed / 2, at, f"{speed:.1f}", ha="center", va="center", fontsize=13, color=style.text_on(style.ORANGE if at else style.BLUE))
+        ax.text(speed / 2, at, f"{speed:.1f}", ha="center", va="center", fontsize=13, color=style.text_on(colours[at]))
         ax.text(bound + 5, at, f"{bound:.0f}\n({wavefronts} wavefronts)", va="center", fontsize=12)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0, labelsize=13)
