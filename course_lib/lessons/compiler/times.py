@@ -1,23 +1,25 @@
-"""What an H200 needed for the loops that were counted: recorded speeds of Triton's kernels and of ours, as bars."""
+"""What an H200 needed for the loops that were counted: recorded speeds of Triton's kernels and of ours, and what the counts allow."""
 
 from typing import Any
 
 from matplotlib.axes import Axes
 
 from course_lib import data
-from course_lib.lessons.compiler.counts import OURS, TILE
-from course_lib.plots import render, style
+from course_lib.arch import device
+from course_lib.kernels.triton import Setting
+from course_lib.lessons.compiler.counts import MULTIPLIED, OURS, TILE, WAVEFRONTS, Step, our_step, step_of
+from course_lib.lessons.tensor_cores.times import allowed
+from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
 STAGES = (1, 2, 3, 4)
-GROUPS: dict[str, dict[str, str]] = {         # what A and B are stored as, and the target -> name of a bar -> kernel of short.json
-    "given floats (Triton's PTX for sm_80)": {f"ours, {OURS}": OURS} | {
-        f"Triton, num_stages = {stages}": f"Triton sm_80_{stages}_floats" for stages in (3, 1)},
-    "given float16 (PTX for sm_80)": {f"Triton, num_stages = {stages}": f"Triton sm_80_{stages}" for stages in STAGES},
-    "given float16 (PTX for sm_90a)": {f"Triton, num_stages = {stages}": f"Triton sm_90a_{stages}" for stages in STAGES},
+GIVEN_FLOATS = {                # name of a bar -> kernel of short.json
+    f"ours, {OURS}": OURS,
+    "Triton, 3 stages": "Triton sm_80_3_floats",
+    "Triton, 1 stage": "Triton sm_80_1_floats",
 }
 LIBRARY = "cuBLAS"              # given bfloat16
-GAP = 1.1                       # between the groups, in bars: the name of the next stands there
+ROUNDS = 9                      # of `python -m tools record short`
 
 
 def recorded(kernel: str) -> dict[str, Any]:
@@ -36,48 +38,44 @@ def times_as_fast() -> float:
     return round(one / other, 2)
 
 
-def per_cycle() -> float:
-    """Return the same of what both did per cycle of the clocks that were read.
+def bounds() -> dict[str, tuple[int, float]]:
+    """Return for each bar the wavefronts of a step, and how many 10^12 operations a second they allow an H200 at its highest clock."""
+    steps = (our_step(), step_of(Setting(3, floats=True)), step_of(Setting(1, floats=True)))
+    return {name: (step.sum(WAVEFRONTS), _bound(step)) for name, step in zip(GIVEN_FLOATS, steps, strict=True)}
 
-    >>> per_cycle()
-    1.08
-    """
-    one, other = (row["tflops"] / row["mhz"] for row in map(recorded, (OURS, "Triton sm_80_3_floats")))
-    return round(one / other, 2)
+
+def _bound(step: Step) -> float:
+    return allowed(step.sum(WAVEFRONTS) / step.counters[MULTIPLIED])
 
 
 @style.styled
 def draw_speeds() -> Axes:
-    """Draw a bar for each recorded kernel, in the groups of `GROUPS`, its clock beside it, and a line for the library."""
-    ax, at, names = style.axes(width=8.4, height=5.6), 0.0, {}
-    for given, bars in GROUPS.items():
-        ax.text(0, at, f"{given}:", va="center", fontsize=12, fontweight="bold")
-        for name, kernel in bars.items():
-            at += 1
-            row = recorded(kernel)
-            drawn = ax.barh(at, row["tflops"], height=0.74, color=style.BLUE if kernel == OURS else style.ORANGE)
-            ax.bar_label(drawn, [_said(row)], padding=5, fontsize=12)
-            names[at] = name
-        at += GAP
-    library = recorded(LIBRARY)
-    ax.axvline(library["tflops"], color=style.INK, linestyle="--")
-    ax.text(library["tflops"] - 8, 2, f"{LIBRARY}, given bfloat16:\n{_said(library)}", ha="right", va="center", fontsize=12)
-    ax.set_yticks(list(names), list(names.values()), fontsize=12)
-    ax.set_ylim(at - GAP + 0.6, -0.6)
-    ax.tick_params(axis="y", length=0)
-    ax.set_xlim(0, 1.03 * library["tflops"])
-    ax.set_xlabel("TFLOP/s", fontsize=12)
-    style.figure_of(ax).supxlabel(f"N = 4,096, tiles of 64 × 64 × 32, except in cuBLAS; {data.readings('short').label}.\n"
-                                  "MHz: the clock, read once after the timed turns, in a run of its own", fontsize=12)
+    """Draw a bar for each kernel that is given floats, and around it as an outline what its wavefronts allow."""
+    ax, most, colours = style.axes(width=8.4, height=3.5), bounds(), (style.BLUE, style.ORANGE, style.ORANGE)
+    names, speeds = list(GIVEN_FLOATS), [recorded(kernel)["tflops"] for kernel in GIVEN_FLOATS.values()]
+    ax.barh(names, speeds, height=0.66, color=colours)
+    ax.barh(names, [bound for _, bound in most.values()], height=0.66, facecolor="none", edgecolor=style.INK, linewidth=2,
+            label=f"outline: the most that the wavefronts allow, at {device('H200').clock_mhz / 1000:.2f} GHz (computed)")
+    for at, (speed, (wavefronts, bound)) in enumerate(zip(speeds, most.values(), strict=True)):
+        ax.text(speed / 2, at, f"{speed:.1f}", ha="center", va="center", fontsize=13, color=style.text_on(colours[at]))
+        ax.text(bound + 5, at, f"{bound:.0f}\n({wavefronts} wavefronts)", va="center", fontsize=12)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0, labelsize=13)
+    ax.set_xlim(0, 1.28 * max(bound for _, bound in most.values()))
+    ax.set_xlabel(f"TFLOP/s, N = 4,096, median of {ROUNDS} rounds; {data.readings('short').label}", fontsize=12)
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0)
     return ax
 
 
-def _said(row: dict[str, Any]) -> str:
-    return f"{row['tflops']:.1f} ({row['mhz']:,} MHz)"
-
-
 def speeds() -> Picture:
-    """Show the recorded speeds as bars."""
-    said = [f"{given}, " + ", ".join(f"{name} {_said(recorded(kernel))}" for name, kernel in bars.items())
-            for given, bars in GROUPS.items()]
-    return render(draw_speeds(), f"TFLOP/s: {'; '.join(said)}; a line at {LIBRARY}, given bfloat16, {_said(recorded(LIBRARY))}.")
+    """Show the recorded speeds as bars, and what the wavefronts allow as outlines."""
+    said = "; ".join(f"{name}: {recorded(GIVEN_FLOATS[name])['tflops']}, and its {wavefronts} wavefronts allow {bound:.0f}"
+                     for name, (wavefronts, bound) in bounds().items())
+    return render(draw_speeds(), f"TFLOP/s, given floats. {said}.")
+
+
+def given_float16() -> Table:
+    """Return the recorded speeds of Triton's first program, by stages and target."""
+    rows = [(stages, *(recorded(f"Triton {target}_{stages}")["tflops"] for target in ("sm_80", "sm_90a"))) for stages in STAGES]
+    return Table(("num_stages", "PTX for sm_80", "PTX for sm_90a"), rows, f"TFLOP/s, given float16, N = 4,096, median of {ROUNDS} rounds; "
+                 f"{data.readings('short').label}. cuBLAS, given bfloat16, with tiles of its own: {recorded(LIBRARY)['tflops']}")
