@@ -296,6 +296,12 @@ def test_the_reader_begins_with_the_uncoalesced_load_and_check_names_it():
     assert "bank conflicts: line" in text
 
 
+def test_a_store_that_was_left_as_it_was_uses_each_tile_transposed(repaired):
+    half = repaired.replace("Bs[ty][tx] =", "Bs[tx][ty] =")
+    assert half != repaired
+    assert "Each 16 × 16 of B is used transposed: it is not read with the indices that it was filled with" in repr(check(half))
+
+
 def test_check_names_the_line_of_the_uncoalesced_load():
     text = repr(check(kernels.get("sgemm_uncoalesced").source))
     assert "sectors: line 29: B: 16.0 sectors a load request" in text
