@@ -279,7 +279,8 @@ def test_more_and_fewer_wavefronts_and_what_else_changed():
     assert 1 - loads[1] / loads[0] == pytest.approx(0.25, abs=0.01)
     assert bare.wavefronts == four.wavefronts
     says("But a quarter of the load instructions went as well.",
-         f"at the same {two_decimals(bare.wavefronts)}, in the second and third row, the additions cost {100 * (four.ms / bare.ms - 1):.1f} % here")
+         f"at the same {two_decimals(bare.wavefronts)}, in the second and third row, "
+         f"the additions cost {100 * (four.ms / bare.ms - 1):.1f} % here")
 
 
 def test_the_bars_say_every_count_and_leave_the_percentages_to_the_reader():
