@@ -140,13 +140,14 @@ def _known_mistake(trial: ProductTrial, tile: Tile, inputs: str = "") -> str:
     """Compare the result with those of well-known mistakes, made with the numbers that are multiplied."""
     A, B, before, C = trial.matrices()
     A, B = factors(A, B, inputs)
-    for says, candidate in _candidates(A, B, np.nan_to_num(before.astype(np.float64)), trial.case, tile, trial.transposed):
+    for says, candidate in _candidates(A, B, np.nan_to_num(before.astype(np.float64)), trial.case, tile, trial.transposed, inputs):
         if _close(C, candidate):
             return says
     return ""
 
 
-def _candidates(A: np.ndarray, B: np.ndarray, before: np.ndarray, case: Case, tile: Tile, transposed: str = "") -> Mistakes:
+def _candidates(A: np.ndarray, B: np.ndarray, before: np.ndarray, case: Case, tile: Tile, transposed: str = "",
+                inputs: str = "") -> Mistakes:
     """Yield (sentence, the result that this mistake gives)."""
     alpha, beta = case.alpha, case.beta
     product, rest = A @ B, beta * before
@@ -167,14 +168,12 @@ def _candidates(A: np.ndarray, B: np.ndarray, before: np.ndarray, case: Case, ti
     yield "Only the last product of each sum is left: acc must be added to, +=", alpha * A[:, -1:] @ B[-1:] + rest
     yield from _partial_sums(A, B, rest, case, tile)
     BM, BN, BK = (tile.get(name, 0) for name in ("BM", "BN", "BK"))
-    for name, left, right in (("A", _tiles_transposed(A, BM, BK), B), ("B", A, _tiles_transposed(B, BK, BN))):
-        if left is not None and right is not None:
-            yield (f"Each tile of {name} is used transposed: it is not read with the indices that it was filled with",
-                   alpha * left @ right + rest)
-    for name, left, right in (("A", _tiles_transposed(A, 16, 16), B), ("B", A, _tiles_transposed(B, 16, 16))):
-        if left is not None and right is not None:
-            yield (f"Each 16 × 16 of {name} is used transposed: a fragment is row_major or col_major as the tile in shared memory is",
-                   alpha * left @ right + rest)
+    indices = "it is not read with the indices that it was filled with"
+    fragment = "a fragment is row_major or col_major as the tile in shared memory is" if inputs else indices     # rounded: by tensor cores
+    for rows, depth, cols, part, reason in ((BM, BK, BN, "tile", indices), (16, 16, 16, "16 × 16", fragment)):
+        for name, left, right in (("A", _tiles_transposed(A, rows, depth), B), ("B", A, _tiles_transposed(B, depth, cols))):
+            if left is not None and right is not None:
+                yield f"Each {part} of {name} is used transposed: {reason}", alpha * left @ right + rest
 
 
 def _tiles_transposed(matrix: np.ndarray, rows: int, cols: int) -> np.ndarray | None:

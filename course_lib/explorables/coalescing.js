@@ -7,6 +7,7 @@ import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 const LANES = 32, SECTOR = 32, LINE = 128, FLOAT = 4, EPS = 1e-6;        // bytes, but for the lanes
 const MOST_STRIDE = 16, MOST_OFFSET = 8, COLUMNS = 128, TILE = 16, MOST_PAD = 8;
 const STAY = [0, 1, TILE];                                                // lanes whose arrows stay in a picture of B: neighbours, and one with the other ty
+const FALL = 9;                                                            // letters' heights from the lanes to memory, at most
 const SHOWN = 160;                                                         // bytes of each row of B that are drawn: a cache line and a sector
 const PIECES = { 2: ["half", "halves"], 4: ["float", "floats"], 8: ["pair of floats", "pairs of floats"], 16: ["group of four floats", "groups of four floats"] };
 const EVERY = ["", "", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"];
@@ -63,7 +64,7 @@ export function layout(view) {
   const lanes = { x: margin, y: 1.8 * text, w: slot, h: 1.5 * text };
   const room = height - counters - foot - lanes.y - lanes.h, least = walk ? Math.max(0.16 * room, 2.6 * text) : room * (narrow ? 0.2 : 0.38), pitch = Math.min(3.4 * text, (room - least) / rows), deep = pitch * rows;
   const long = wide - (walk ? 1.4 * text : 0), lead = walk ? SECTOR * clamp(smooth.pad) : 0;                 // bytes before each row of B
-  const memory = { x: margin, y: height - counters - foot - deep, w: long, pitch, high: Math.min(walk ? 0.84 * pitch : 0.72 * pitch, pitch - (walk ? 3 : 4)), perRow, byte: long / perRow, rows, lead, step: walk ? ldbOf(smooth) : perRow };
+  const memory = { x: margin, y: lanes.y + lanes.h + Math.min(room - deep, FALL * text), w: long, pitch, high: Math.min(walk ? 0.84 * pitch : 0.72 * pitch, pitch - (walk ? 3 : 4)), perRow, byte: long / perRow, rows, lead, step: walk ? ldbOf(smooth) : perRow };
   const box = narrow ? { x: 2, y: height - counters + 0.4 * text, w: width - 4 } : { x: width - side, y: lanes.y, w: side - 4 };
   return { text, lanes, memory, counters: box, bottom: narrow ? height : memory.y + deep + foot };
 }
@@ -332,7 +333,7 @@ export function numbersOf(values) {
 export const picture = {
   title: "What one warp asks memory for",
   ask: { label: "Your prediction", unit: "sectors" },
-  order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
+  order: ["says", "player", "controls", "picture"],           // what to do, Play and the sliders are on the first screen of a lesson
   height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 21 * text) : clamp(0.38 * width, 380, 460)),
   jump: "Hide",                                               // to where no result is shown: what comes next can be predicted again
   jumpIcon: "rewind",

@@ -161,7 +161,7 @@ function drawCode(pen, view, where) {
     const y = code.y + (row - top) * line, here = members.includes(now.index), many = members.filter(n => seen.times[n]).length;
     if (y < code.y - 0.5 || y + line > code.y + code.rows * line + 0.5) return;
     const { text, line: from, kind, purpose } = state.code[members[0]], pointed = hover && (folded ? hover.kind === kind : hover.line === from);
-    if (hides(view) || !many && !here) return write(pen, view, folded ? "what comes once per tile" : text, code.x + 4.4 * letter, y + 0.72 * line, { mono: !folded, alpha: 0.5 });
+    if (hides(view) || !many && !here) return write(pen, view, folded ? `${plural(members.length, "instruction")}, once per tile` : text, code.x + 4.4 * letter, y + 0.72 * line, { mono: !folded, alpha: 0.5 });
     fill(pen, { x: code.x, y: y + 1, w: 0.35 * view.text, h: line - 2 }, view.hues[kind]);
     if (here || pointed) fill(pen, { x: code.x, y, w: code.w, h: line }, view.inks[kind], here ? 0.28 : 0.14);
     if (folded) return write(pen, view, `${plural(many, "instruction")}, once per tile`, code.x + 4.4 * letter, y + 0.72 * line, { colour: view.inks[kind] });
@@ -284,7 +284,7 @@ export function says(view) {
   if (j < 0 && unroll === 1) return "A warp works on one tile. How many machine instructions does it execute per multiply-add of a thread? Predict, then play.";
   const wrote = `With UNROLL = ${unroll} the compiler writes ${unroll} multiply-adds into each iteration of the inner loop.`;
   if (j < 0) return `${wrote} How many instructions per multiply-add of a thread? Predict, then play.`;
-  if (hides(view)) return `These are the boxes of UNROLL = 1. ${wrote} How many instructions per multiply-add of a thread will be left? Predict, then play.`;
+  if (hides(view)) return `These are the boxes of UNROLL = 1. Drag the slider back to step through UNROLL = ${unroll}, with ${unroll} multiply-adds per iteration. How many instructions per multiply-add of a thread will be left? Predict, then play.`;
   if (index < 0 && scene.asks && view.at < scene.steps - EPS) return `Pale is what UNROLL = ${unroll} does not need: ${plural(scene.whole - many, "instruction")} of ${scene.whole}.`;
   if (index < 0) {
     const taken = scene.state.inner ? `Each of the ${times} iterations takes ${loop} instructions` : `The ${WORK} multiply-adds of each thread take ${loop} instructions, and no inner loop is left`;

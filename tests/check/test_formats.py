@@ -95,7 +95,9 @@ def test_a_mistake_is_recognised_through_the_rounding(says, how, inputs):
     operation = Sgemm(inputs=inputs)
     trial = solve(operation, SQUARE, inputs or "float32", how=how)
     wrong = operation.judge(trial)
-    assert says in operation.guess(trial, wrong, TILE, again=None)
+    guess = operation.guess(trial, wrong, TILE, again=None)
+    assert says in guess
+    assert ("fragment" in guess) == bool(inputs and "16 × 16" in says), "a kernel that rounds nothing has none"
 
 
 def test_split_and_plain_float32_are_multiplied_as_they_are():

@@ -167,16 +167,15 @@ def test_the_chart_of_the_strides_has_all_sectors_and_what_memory_needs_for_them
     sectors = [strides.sectors_per_32(stride) for stride in steps]
     assert sectors == [8, 12, 16, 20, 24, 28, 32, 36]
     said("they grow from 4 + 4 to 32 + 4, because the store always touches 4: that is 4.5 times as many")
-    at_the_rate, copies, at_once = axes_of(coalescing.stride_chart, monkeypatch).lines
+    at_the_rate, copies = axes_of(coalescing.stride_chart, monkeypatch).lines
     assert list(copies.get_xdata()) == list(at_the_rate.get_xdata()) == steps
     times = list(copies.get_ydata())
     assert list(at_the_rate.get_ydata()) == [strides.least_us(x) for x in sectors]
     assert strides.least_us(36) == pytest.approx(36 * 32 * 2**21 / 4.8e6)
-    assert all(strides.least_us(x) < us for x, us in zip([*sectors, 8], [*times, at_once.get_ydata()[0]], strict=True)), "a bound"
-    assert (at_once.get_xdata()[0], round(at_once.get_ydata()[0])) == (1, 129)
+    assert all(strides.least_us(x) < us for x, us in zip(sectors, times, strict=True)), "a bound"
     first, last = (4.8 * strides.least_us(x) / us for x, us in ((8, times[0]), (36, times[-1])))
     said(f"the sectors go by at {last:.1f} TB/s. That is {last / 4.8:.0%} of this rate".replace("%", " %"),
-         f"With stride 1 it is only {first:.1f} TB/s", "memory would move all of them at 4.8 TB/s")
+         f"There the sectors of the copy go by at only {first:.1f} TB/s", "memory needs for all of them at 4.8 TB/s")
     assert Fraction(36 - 4 - 4, 36) == Fraction(7, 9)
     said("7 of 9 bytes in these sectors are for nothing")
     for row in data.readings("coalescing").find(what="count", kernel="copy_strided", offset=0, VEC=1, limit=0):
@@ -217,7 +216,7 @@ def test_line_29_alone_is_a_quarter_and_sectors_alone_are_nothing():
     us = experiments.product_us
     assert us("along", 4096) / us("down", 4096) == pytest.approx(0.75, abs=0.01), "a quarter faster"
     said(f"{us('along', 4096) / 1e3:.1f} instead of {us('down', 4096) / 1e3:.1f} ms", f"lesson 04 takes {us('tiled', 4096) / 1e3:.1f} ms")
-    assert us("tiled", 4096) / us("along", 4096) == pytest.approx(0.97, abs=0.007), "the last 3 %"
+    assert us("tiled", 4096) < us("along", 4096), "still faster"
     assert coalescing.line_29_ms() == 18.3
     assert f"the same, line 29 changed: {coalescing.line_29_ms()}" in repr(coalescing.line_29_chart())
     down, along = (data.readings("coalescing").find(what="count", variant=v, TILE=16, padding=0)[0] for v in ("down", "along"))
@@ -296,6 +295,12 @@ def test_the_reader_begins_with_the_uncoalesced_load_and_check_names_it():
     assert "bank conflicts: line" in text
 
 
+def test_a_store_that_was_left_as_it_was_uses_each_tile_transposed(repaired):
+    half = repaired.replace("Bs[ty][tx] =", "Bs[tx][ty] =")
+    assert half != repaired
+    assert "Each 16 × 16 of B is used transposed: it is not read with the indices that it was filled with" in repr(check(half))
+
+
 def test_check_names_the_line_of_the_uncoalesced_load():
     text = repr(check(kernels.get("sgemm_uncoalesced").source))
     assert "sectors: line 29: B: 16.0 sectors a load request" in text
@@ -342,7 +347,8 @@ def test_padded_rows_of_b_keep_sectors_and_lines_and_change_where_rows_begin():
     assert [(padding, old) for padding, _, old, _ in rows] == [(0, "24.6"), (8, "20.4"), (32, "24.7"), (72, "20.8")]
     assert all(row["correct"] for row in data.readings("again").find(lesson="05"))
     assert [round(24.6 - 18.3, 1), round(20.4 - 18.3, 1)] == [6.3, 2.1]
-    said("takes 20.4 instead of 24.6 ms, and with 32 it takes 24.7 ms again", "at most a third of what the repair is worth: 2.1 of 6.3 ms")
+    said("takes 20.4 instead of 24.6 ms, and with 32 it takes 24.7 ms again",
+         "at different bytes, the repair is worth 2.1 ms; when they begin at the same byte, 6.3 ms")
 
 
 # ---- mistakes and old hardware -------------------------------------------------------------------------------------------------------
@@ -363,6 +369,12 @@ def test_the_slip_is_named_twice_for_what_is_never_loaded_and_for_what_lies_beyo
     A, B, _ = inputs(64, 64, 64)
     assert run(both, A, B).sectors_per_request() == 10, "4 for A and 16 for B"
     assert "right on 1 of 12 inputs" in text
+
+
+def test_line_29_was_recorded_on_two_days():
+    other = products.recorded_product("sgemm_uncoalesced", 1024).seconds
+    said(f"The last table of this lesson has {1e6 * other:.0f} µs for the old line. It was recorded on another day.")
+    assert data.load("lee").date != data.readings("coalescing").date
 
 
 def test_chiens_two_numbers_and_todays_column():

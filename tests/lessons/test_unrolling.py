@@ -24,7 +24,7 @@ from course_lib.magic import from_cell
 from course_lib.plots import linked_code, style
 from course_lib.plots.machine_code import two_decimals
 from course_lib.run import matches, run
-from course_lib.toolchain import loops, nvrtc_version, resources, sass, whole_step
+from course_lib.toolchain import compile_cuda, loops, nvrtc_version, resources, sass, whole_step
 from course_lib.widgets.compute import evaluate, inputs
 from tools import my_course
 
@@ -92,7 +92,9 @@ def test_whoever_forbids_it_gets_the_four_and_check_is_content(mine):
         assert [step.per_multiply_add for step in (found, course)] == [5.625, 5.6875]
         assert list(found.shares().values())[:3] == list(course.shares().values())[:3]
         assert "your kernel: 5.63 (" in repr(unrolling.beside(forbidden))
-    says("There are 5.63 instructions per multiply-add in place of 3.75, 50 % more.", "one instruction less per tile: 1 / 16 = 0.06")
+    assert [resources(compile_cuda(text, name="written"))["written"].registers for text in (forbidden, mine)] == [25, 32]
+    says("there are 5.63 instructions per multiply-add in place of 3.75, 50 % more.", "`#pragma unroll 4` has 5.69.",
+         "Your kernel needs one instruction less per tile.", "25 registers in place of 32")
 
 
 def test_a_kernel_of_another_text_is_right_too_though_its_code_differs(mine):
@@ -217,7 +219,7 @@ def test_the_scoreboard_has_the_recorded_times_and_speeds():
 
 def test_the_pair_with_more_wavefronts_also_stores_in_two():
     loads, stores = 1, 1 / 16
-    before, after = experiments.wavefront_pairs()[0]
+    before, after = experiments.wavefront_changes()[0]
     assert after.wavefronts - before.wavefronts == loads + stores
     shared = resources(ballast.compiled({"UNROLL": 16, "EXTRA": 0, "WAYS": 2}))[counts.KERNEL]
     assert shared.registers <= 32
@@ -266,7 +268,7 @@ def test_the_additions_change_the_instructions_and_the_time_follows_them_at_unro
 
 
 def test_more_and_fewer_wavefronts_and_what_else_changed():
-    (before, more), (two, four) = experiments.wavefront_pairs()
+    (before, more), (two, bare, four) = experiments.wavefront_changes()
     assert before.instructions == more.instructions
     percent = [100 * (getattr(more, name) / getattr(before, name) - 1) for name in ("wavefronts", "ms")]
     says(f"With {percent[0]:.0f} % more wavefronts the kernel takes {percent[1]:.0f} % longer.")
@@ -275,13 +277,16 @@ def test_more_and_fewer_wavefronts_and_what_else_changed():
          f"although the instructions rise by {100 * (four.instructions / two.instructions - 1):.0f} %")
     loads = [counts.step(factor).shares()["loads from shared memory"] for factor in (2, 4)]
     assert 1 - loads[1] / loads[0] == pytest.approx(0.25, abs=0.01)
-    says("But a quarter of the load instructions went as well.")
+    assert bare.wavefronts == four.wavefronts
+    says("But a quarter of the load instructions went as well.",
+         f"at the same {two_decimals(bare.wavefronts)}, in the second and third row, "
+         f"the additions cost {100 * (four.ms / bare.ms - 1):.1f} % here")
 
 
 def test_the_bars_say_every_count_and_leave_the_percentages_to_the_reader():
     for picture, found in ((unrolling.more_instructions(), experiments.additions()),
-                           (unrolling.more_wavefronts(), experiments.wavefront_pairs()[0]),
-                           (unrolling.fewer_wavefronts(), experiments.wavefront_pairs()[1])):
+                           (unrolling.more_wavefronts(), experiments.wavefront_changes()[0]),
+                           (unrolling.fewer_wavefronts(), experiments.wavefront_changes()[1])):
         told = repr(picture)
         for item in found:
             assert f"{item.name}: machine instructions per multiply-add of a thread {two_decimals(item.instructions)}" in told

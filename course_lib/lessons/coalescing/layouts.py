@@ -47,6 +47,7 @@ def layouts() -> Picture:
                     color=style.text_on(HUES[colour]))
             if colour == "r":
                 _lane(ax, pixel, place(i) + 0.5, y)
+        ax.text(place(FLOATS) - 0.3, y - 2.5, "lanes", fontsize=12, ha="right", va="center")
         for sector in range(SECTORS):
             frame(ax, FLOATS * sector, FLOATS, y, **({} if sector in touched else {"linewidth": 1, "edgecolor": style.GREY}))
     ax.set(xlim=(-0.1, FLOATS * SECTORS + 0.8), ylim=(7.2, -4.4))

@@ -1,14 +1,13 @@
 """What the strided copy took on a real GPU, over the sectors that its loads and stores touch."""
 
 from course_lib.arch import device
-from course_lib.lessons.coalescing.experiments import COPIED, copy_us, label, timed
+from course_lib.lessons.coalescing.experiments import COPIED, copy_us, label
 from course_lib.plots import Picture, render, style
 from course_lib.widgets.compute import evaluate
 
 N_COUNTED = 4096                          # floats that are copied in the simulator
 STRIDES = range(1, 9)
 SECTOR = 32                               # bytes
-AT_ONCE = {"what": "loads", "VEC": 1, "LOADS": 4, "TOGETHER": 1}        # stride 1; a thread's four loads come before its first store
 
 
 def recorded_us(stride: int = 1, offset: int = 0) -> int:
@@ -33,9 +32,8 @@ def least_us(sectors: float) -> float:
 
 @style.styled
 def stride_chart() -> Picture:
-    """Draw the time of the copy over its stride, the least that memory needs for all sectors, and a copy with more loads under way."""
+    """Draw the time of the copy over its stride, and the least that memory needs for all sectors."""
     sectors, times = [sectors_per_32(s) for s in STRIDES], [recorded_us(s) for s in STRIDES]
-    at_once = 1e6 * timed(**AT_ONCE)["median_s"]
     ax = style.axes(width=9.0, height=4.8)
     peak = device("H200").bandwidth_gb_s / 1e3
     ax.plot(STRIDES, [least_us(x) for x in sectors], color=style.GREY, linestyle="--",
@@ -43,14 +41,10 @@ def stride_chart() -> Picture:
     ax.plot(STRIDES, times, color=style.BLUE, marker="o", label="the copy, one float per thread")
     for stride, us in zip(STRIDES, times, strict=True):
         ax.annotate(f"{us}", (stride, us), xytext=(-4, 9), textcoords="offset points", ha="right" if stride > 1 else "center")
-    ax.plot(1, at_once, color=style.VERMILION, marker="^", markersize=10, linestyle="none",
-            label="another program: four loads before the first store")
-    ax.annotate(f"{at_once:.0f}", (1, at_once), xytext=(-10, -5), textcoords="offset points", ha="right")
     ax.set(xlabel=f"stride, and below it the sectors that load and store touch for 32 floats\n{label()}",
            ylabel="µs for 2²⁶ floats", xlim=(0.4, STRIDES[-1] + 0.4), ylim=(0, 600))
     ax.set_xticks(STRIDES, [f"{stride}\n({x:g})" for stride, x in zip(STRIDES, sectors, strict=True)])
     ax.legend(frameon=False, loc="lower right")
     said = [f"stride {s}: {x:g} sectors, {us}" for s, x, us in zip(STRIDES, sectors, times, strict=True)]
     return render(ax, "Microseconds of a copy over its stride, with the sectors per 32 floats. " + "; ".join(said)
-                  + f"; another program with stride 1, four loads before the first store: {sectors[0]:g} sectors, {at_once:.0f}. "
-                  f"All sectors at {peak:g} TB/s would take from {least_us(sectors[0]):.0f} to {least_us(sectors[-1]):.0f}.")
+                  + f". All sectors at {peak:g} TB/s would take from {least_us(sectors[0]):.0f} to {least_us(sectors[-1]):.0f}.")
