@@ -143,7 +143,8 @@ def draw_ways() -> Axes:
     ax = style.axes(width=WIDTH, height=3.9)
     for (split, short), error in ways().items():
         side = (POINTS * error * 1e8) ** 0.5
-        ax.scatter(short, split, POINTS * error * 1e8, marker="s", color=COLOURS["three parts" if split else "float32"], edgecolors=style.INK)
+        colour = COLOURS["three parts" if split else "float32"]
+        ax.scatter(short, split, side**2, marker="s", color=colour, edgecolors=style.INK)
         words = f"{error * 1e8:.2g}" if error < 1e-6 else f"{error * 1e8:.0f}"
         ax.annotate(words, (short, split), (0, side / 2 + 5), textcoords="offset points", ha="center", fontweight="bold", fontsize=15)
         if (split, short) in KERNELS:
