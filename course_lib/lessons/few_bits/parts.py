@@ -20,7 +20,7 @@ def check_parts(text: str) -> str:
     x = (rng.standard_normal(1000) * 10.0 ** rng.integers(-20, 20, 1000)).astype(np.float32)
     found = [cp.full(x.shape, np.nan, np.float32) for _ in range(2)]
     cp.RawKernel(text, "split")((-(-len(x) // THREADS),), (THREADS,), (np.int32(len(x)), cp.asarray(x), *found))
-    for name, mine, right in zip(("first", "second"), found, parts(x, 2), strict=True):
+    for name, mine, right in zip(("part0", "part1"), found, parts(x, 2), strict=True):
         wrong = np.flatnonzero(~(mine.get() == right))
         if len(wrong):
             i = wrong[0]
@@ -45,8 +45,8 @@ def beside_the_library() -> Table:
         speeds = (f"{work / row[who]:.0f} ({work / row[who] / peak:.0%})" for who, peak in zip(("library", "ours"), peaks(), strict=True))
         rows.append((f"{row['N']:,}", *speeds, f"{row['ratio']:.2f}"))
     return Table(("N", "cuBLAS", "sgemm_parts", "times as fast"), rows,
-                 f"TFLOP/s in float32; {found.label}; median of turns. In brackets: share of {peaks()[0]:.0f}, FFMA's peak at 1980 MHz, "
-                 f"for cuBLAS, and of {peaks()[1]:.0f}, a sixth of bfloat16's peak, for sgemm_parts")
+                 f"TFLOP/s in float32; {found.label}; median of turns. In brackets: cuBLAS as a share of {peaks()[0]:.0f} TFLOP/s, "
+                 f"the peak of FFMA, and sgemm_parts of {peaks()[1]:.0f}, a sixth of the peak of bfloat16, both at 1980 MHz")
 
 
 def odd_numbers() -> Table:

@@ -14,8 +14,9 @@ from course_lib.plots.picture import Picture
 WATER, DEEP = "#D6EAF8", 13.0          # the colour below the waterline, and how many powers of ten the picture of products shows
 SIGNS = {1: "all terms positive", -1: "all terms negative"}
 WIDTH = 5.6                            # inches of every picture: on a phone the words are large enough, too
-NAMES = {(False, False): "float32, one long sum\n(sgemm_naive)", (False, True): f"float32,\nsums of {TERMS} terms",
-         (True, False): "three parts,\none long sum", (True, True): f"three parts, sums of\n{TERMS} terms (sgemm_parts)"}
+ROWS, COLUMNS = ("float32", "three parts,\ntensor cores"), ("one long sum", f"sums of {TERMS} terms")      # of the picture of `ways`
+KERNELS = {(False, False): "sgemm_naive", (True, True): "sgemm_parts"}
+POINTS = 30                            # square points per 10⁻⁸: the areas of the squares are the errors
 
 
 def _raced():
@@ -83,11 +84,11 @@ def draw_products() -> Axes:
         box = {"boxstyle": "round,pad=0.35", "facecolor": COLOURS["three parts"] if counts else "white", "edgecolor": style.INK}
         ax.text(j - i, size, f"A{i} · B{j}", ha="center", va="center", bbox=box,
                 color=style.text_on(COLOURS["three parts"]) if counts else style.text_on("#FFFFFF"))
-    ax.text(-2.7, line / 1.9, f"float32's own error: {line:.0e}", color=COLOURS["float32"], va="top", fontweight="bold")
+    ax.text(-2.7, line / 1.9, f"error of sgemm_naive: {line * 1e7:.0f} · 10⁻⁷", color=COLOURS["float32"], va="top", fontweight="bold")
     ax.text(2.7, 0.3, "computed: 6", ha="right", va="center", fontweight="bold")
     ax.text(2.7, 3e-12, "left out: 3", ha="right", va="center", fontweight="bold")
     ax.set(xlim=(-2.8, 2.8), ylim=(10.0**-DEEP, 4.0), yscale="log", xticks=[], ylabel="largest element / Σ |a| |b|")
-    ax.set_title("The nine products of parts, by size")
+    ax.set_title("The nine products of parts: random numbers, K = 256", fontsize=13, loc="right")
     return ax
 
 
@@ -138,25 +139,33 @@ def describe_sides() -> str:
 
 @style.styled
 def draw_ways() -> Axes:
-    """Draw the largest errors of `ways` as points on a logarithmic axis, in units of 10⁻⁸."""
-    ax, found = style.axes(width=WIDTH, height=3.4), ways()
-    for row, ((split, _), error) in enumerate(found.items()):
+    """Draw the largest errors of `ways` as squares of that area: a row for each kind of numbers, a column for each length of the sums."""
+    ax = style.axes(width=WIDTH, height=3.9)
+    for (split, short), error in ways().items():
+        side = (POINTS * error * 1e8) ** 0.5
         colour = COLOURS["three parts" if split else "float32"]
-        ax.plot(error * 1e8, row, marker="o", markersize=13, color=colour, markeredgecolor=style.INK)
-        ax.annotate(f"{error * 1e8:.2g}" if error < 1e-6 else f"{error * 1e8:.0f}", (error * 1e8, row), (12, 0),
-                    textcoords="offset points", va="center", fontweight="bold")
-    ax.set_yticks(range(len(found)), [NAMES[way] for way in found])
-    ax.set(xscale="log", xlim=(1, 1000), ylim=(3.5, -0.5), xlabel="largest error, 10⁻⁸ of Σ |a| |b|")
-    ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
-    ax.set_title(f"K = {LONGEST:,}, computed by the simulator", fontsize=13, loc="right")
-    ax.minorticks_off()
-    ax.grid(axis="x")
+        ax.scatter(short, split, side**2, marker="s", color=colour, edgecolors=style.INK)
+        words = f"{error * 1e8:.2g}" if error < 1e-6 else f"{error * 1e8:.0f}"
+        ax.annotate(words, (short, split), (0, side / 2 + 5), textcoords="offset points", ha="center", fontweight="bold", fontsize=15)
+        if (split, short) in KERNELS:
+            ax.annotate(KERNELS[split, short], (short, split), (0, -side / 2 - 5), textcoords="offset points", ha="center", va="top")
+    for row in (0, 1):
+        ax.annotate("", (0.8, row), (0.36, row), arrowprops={"arrowstyle": "->", "color": style.INK, "linewidth": 2})
+        ax.text(0.58, row - 0.1, "short sums", ha="center")
+    ax.set(xlim=(-0.5, 1.5), ylim=(1.62, -0.5))
+    ax.set_xticks([0, 1], COLUMNS, fontsize=13)
+    ax.set_yticks([0, 1], ROWS, fontsize=13)
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel(f"area: the largest error, in 10⁻⁸ of Σ |a| |b|\n(K = {LONGEST:,}, computed by the simulator)", fontsize=13)
+    ax.xaxis.set_label_position("bottom")
     return ax
 
 
 def describe_ways() -> str:
     """Return what `draw_ways` shows, in words."""
-    told = (f"{NAMES[way]} {error * 1e8:.1f}".replace("\n", " ") for way, error in ways().items())
+    told = (f"{ROWS[split]}, {COLUMNS[short]} {error * 1e8:.1f}".replace("\n", " ") for (split, short), error in ways().items())
     return f"Largest error in units of 10⁻⁸ of Σ |a| |b|, K = {LONGEST:,}, computed by the simulator: " + "; ".join(told)
 
 
