@@ -32,8 +32,8 @@ def test_every_row_is_right_and_of_the_text_that_is_here():
     found = readings("roles")
     told = [(row["N"], row["kernel"], row["parameters"].get("STAGES"), "without_producer" in row, row.get("variant")) for row in found.rows]
     first = [("cuBLAS", None, False, None), ("sbgemm_stages", 3, False, None)]
-    at_each = {n: [*first,
-                   *(("sbgemm_tma", count, without, None) for count in counts for without in (False, True))] for n, counts in roles.SIZES.items()}
+    at_each = {n: [*first, *(("sbgemm_tma", count, without, None) for count in counts for without in (False, True))]
+               for n, counts in roles.SIZES.items()}
     at_each[4096] += [("sbgemm_tma", 3, True, "later"), ("sbgemm_tma", 4, False, "at once")]
     assert told == [(n, *row) for n, rows in at_each.items() for row in rows]
     assert not any(row["wrong"] for row in found.rows)
