@@ -124,7 +124,7 @@ function drawBarrier(pen, view, name, r, { bit, missing }, waited, flipped) {
 
 /** A stage: the step that lies there, and what each consumer does with it. */
 function drawStage(pen, view, slot) {
-  const { text, scene, at, hues } = view, r = view.where.stages[slot].box, held = inStage(scene, slot, at), label = 4.8 * text, x = r.x + label, w = r.w - label - 0.4 * text;
+  const { text, scene, at, hues } = view, r = view.where.stages[slot].box, held = inStage(scene, slot, at), label = 5.1 * text, x = r.x + label, w = r.w - label - 0.4 * text;
   panel(pen, view, r, null);
   write(pen, view, `stage ${slot}`, r.x + 0.5 * text, r.y + r.h / 2 + (held ? -0.15 : 0.4) * text, { weight: 600, most: label - 0.6 * text });
   if (held) write(pen, view, `step ${held.tile}`, r.x + 0.5 * text, r.y + r.h / 2 + 1.1 * text, { most: label - 0.6 * text });
