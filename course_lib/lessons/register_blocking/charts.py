@@ -25,8 +25,8 @@ def warps_and_outputs() -> Picture:
             beside = (3, 9) if warps < last else (-10, -20) if warps > 2 * WARPS_OF_BLOCK else (-33, -11)      # off the dashed line
             ax.annotate(f"{ms:.1f}", (warps, ms), beside, textcoords="offset points", fontsize=11)
         name = f"{side} × {side}"
-        ax.annotate(name + " outputs per thread" * (side == 1), (last, taken[last]), (10, 0), textcoords="offset points", va="center",
-                    fontsize=13)
+        ax.annotate(name + " outputs\nper thread" * (side == 1), (last, taken[last]), (10, 14 * (side == 1)), textcoords="offset points",
+                    va="center", fontsize=13)
         told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {warps}" for warps, ms in taken.items()))
     ax.set_xticks(sorted({warps for taken in times_by_warps().values() for warps in taken}))
     ax.set(xlabel=f"warps per multiprocessor, of 64\nN = {N_TIMED}, BK = {tile_of(1)['BK']}, {data.readings('again').label}",
