@@ -267,7 +267,8 @@ def test_the_model_is_explained_before_the_question_and_the_bars_before_the_task
     said = [title.index(words) for words in ("one *output*", "a **model**", "*schedulers*", "*issues*", "(blue)", "one load of one warp",
                                              "A tall bar", "Stripes mean", "two strips", "which side starts more")]
     assert said == sorted(said)
-    said = [watch.index(words) for words in ("Play it once more", "(stripes)", "(a thin line)", "(a hollow bar)", "**Which of the three", "Now give the left side", "After this lesson you can")]
+    said = [watch.index(words) for words in ("Play it once more", "(stripes)", "(a thin line)", "(a hollow bar)", "**Which of the three",
+                                             "Now give the left side", "After this lesson you can")]
     assert said == sorted(said)
     assert PROSE.count("255 registers") == 1, "said once"
 

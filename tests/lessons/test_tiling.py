@@ -260,7 +260,7 @@ def test_tiling_spares_the_second_cache_little_and_the_large_memory_nothing():
         l1, l2, _, time = (a / b for a, b in zip(naive, tiled, strict=True))
         assert (round(l1), round(100 * (1 - 1 / l2)), round(time, 1)) == (fewer, percent, faster)
         assert naive[1] - tiled[1] < 0.02 * (naive[0] - tiled[0]), "nearly all that tiling saves had been answered by L1"
-    assert "the naive kernel takes {:.0f} µs and the tiled one {:.0f} µs, so tiling makes it 1.5 times faster".format(rows[0][3], rows[1][3]) in PROSE
+    assert f"the naive kernel takes {rows[0][3]:.0f} µs and the tiled one {rows[1][3]:.0f} µs, so tiling makes it 1.5 times faster" in PROSE
     assert "The tiled kernel asks L1 for 8 times fewer sectors" in PROSE
     assert "tiling asks L1 for 20 times fewer sectors, and L1 asks L2 for 15 % fewer. The kernel becomes 1.3 times faster" in PROSE
     (asked16, read16, _, time16), _, (asked32, read32, _, time32), _ = rows

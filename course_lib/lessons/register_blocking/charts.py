@@ -9,7 +9,7 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 WARPS_OF_BLOCK = 8              # 16 × 16 threads, at every point of the chart
-LINES = ("#949494", "#5F5F5F", style.INK, style.VERMILION)      # in this lesson blue and orange are loads and multiply-adds, green and purple A and B
+LINES = ("#949494", "#5F5F5F", style.INK, style.VERMILION)      # the lesson's other hues have meanings: loads, multiply-adds, A and B
 
 
 @style.styled
