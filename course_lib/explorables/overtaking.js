@@ -5,6 +5,12 @@ import { clamp, ease, explorable, plural } from "./stage.js";
 const EPS = 1e-6, WARPS = 8, SIDE = 16;
 const ORDINALS = ["first", "second"];
 
+/** The name of the n-th barrier that the block meets, from 0: a round has one or two of them. */
+function barrierOf({ barrier }, n) {
+  const each = barrier === "there" ? 2 : 1;
+  return `${ORDINALS[n % each]} barrier, round ${Math.floor(n / each) + 1}`;
+}
+
 /** Which step is on show at a moment, from 0, and how much of it is done. Before the first one it is -1. */
 export function moment(at) {
   const step = Math.ceil(at - EPS) - 1;
@@ -36,7 +42,7 @@ export function sceneOf({ barrier }, states) {
 // ---- where things are ------------------------------------------------------------------------------------------------------------
 export function layout({ width, height, text, narrow, scene }) {
   const gap = 2 * text, columns = scene.names.reduce((sum, name) => sum + scene.tiles[name][1], SIDE), label = (narrow ? 1.6 : 4.6) * text;
-  const below = (narrow ? 9.4 : 5.6) * text, row = Math.max(0.85 * text, Math.min(1.7 * text, 0.036 * height));      // key, line of C; a warp's row
+  const below = (narrow ? 10.4 : 6.6) * text, row = Math.max(0.85 * text, Math.min(1.7 * text, 0.036 * height));      // key, line of C; a warp's row
   const cell = Math.min((width - 3.2 * gap) / columns, (height - below - WARPS * row - 1.6 * text) / SIDE);
   const room = (width - cell * columns) / 4, tiles = {};
   let x = room;
@@ -44,7 +50,7 @@ export function layout({ width, height, text, narrow, scene }) {
     tiles[name] = { x, y: 1.6 * text, cell, columns: name === "C" ? SIDE : scene.tiles[name][1] };
     x += tiles[name].columns * cell + room;
   }
-  const said = 1.6 * text + SIDE * cell + 1.5 * text, top = said + 0.9 * text;
+  const said = 1.6 * text + SIDE * cell + 1.5 * text, top = said + 1.9 * text;
   return { tiles, said, lines: { x: label, y: top, w: width - label - 0.4 * text, row, h: WARPS * row }, key: { x: 0.4 * text, y: top + WARPS * row + 1.5 * text } };
 }
 const boxOf = ({ x, y, cell, columns }, word) => ({ x: x + word % columns * cell, y: y + Math.floor(word / columns) * cell, w: cell, h: cell });
@@ -117,8 +123,11 @@ function drawLines(pen, view, { lines }) {
   steps.forEach((step, i) => {
     if (i > now.step) return;
     const part = i < now.step ? 1 : now.done, box = { x: lines.x + i * wide + 0.5, y: lines.y + step.warp * lines.row + 0.1 * lines.row, w: (wide - 1) * part, h: 0.8 * lines.row };
-    if (step.kind === "barrier") fill(pen, { x: lines.x + i * wide + wide * 0.2, y: lines.y, w: wide * 0.6, h: lines.h * part }, hues.barrier);
-    else {
+    if (step.kind === "barrier") {
+      const name = barrierOf(scene, step.tile);
+      fill(pen, { x: lines.x + i * wide + wide * 0.2, y: lines.y, w: wide * 0.6, h: lines.h * part }, hues.barrier);
+      write(pen, view, view.narrow ? name.split(" ")[0] : name, lines.x + (i + 0.5) * wide, lines.y - 0.5 * text, { align: "center", size: 0.92, colour: hues.barrier });
+    } else {
       const bad = step.kind === "multiply" && step.spoilt.length;
       fill(pen, box, step.kind === "fill" ? hues.tiles[step.tile % 2] : step.kind === "store" ? hues.store : bad ? hues.wrong : hues.right);
       if (bad && part === 1) cross(pen, box, view.paper, 2);
@@ -162,7 +171,7 @@ export function says(view) {
   if (step < 0) return `The eight warps of one block, in the order in which the simulator ran them. ${scene.barrier === "out" ? "The second barrier is left out." : "Both barriers are there."} How many of the 256 elements of C will be wrong? Predict, then play.`;
   const tile = ORDINALS[now.tile] ?? "next", before = steps[step - 1];
   if (step === steps.length - 1) return `C is stored, and ${scene.wrong.length ? scene.wrong.length : "none"} of its 256 elements ${scene.wrong.length === 1 ? "is" : "are"} wrong. This was the simulator's order. A GPU may choose ${scene.wrong.length ? "another one, and be right by luck" : "any other, and the barriers keep it right"}.`;
-  if (now.kind === "barrier") return "The barrier: all eight warps have come here, and only now do they go on.";
+  if (now.kind === "barrier") return `The ${barrierOf(scene, now.tile)}: all eight warps have come here, and only now do they go on.`;
   if (now.kind === "fill") return `Warp ${now.warp} loads its part of the ${tile} tiles and stores it in ${scene.names.join(" and ")}.${before?.kind === "multiply" && now.warp < WARPS - 1 && scene.barrier === "out" ? " No barrier made it wait, and other warps still need what it overwrites." : ""}`;
   if (now.kind === "store") return `Warp ${now.warp} stores its 32 elements of C.`;
   const early = Object.values(now.early).reduce((sum, words) => sum + words.length, 0);
@@ -171,7 +180,7 @@ export function says(view) {
 }
 function when(view) {
   const { step } = moment(view.at), now = view.scene.all.steps[step];
-  return step < 0 ? "before the first step" : `step ${step + 1} of ${view.scene.steps}: ${now.kind === "barrier" ? "barrier" : `warp ${now.warp}, ${now.kind}`}`;
+  return step < 0 ? "before the first step" : `step ${step + 1} of ${view.scene.steps}: ${now.kind === "barrier" ? barrierOf(view.scene, now.tile) : `warp ${now.warp}, ${now.kind}`}`;
 }
 const describes = view => `${says(view)} So far ${stateAt(view.scene.all, view.at).spoilt.size} of 256 elements of C are wrong.`;
 

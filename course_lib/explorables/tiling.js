@@ -307,7 +307,7 @@ export function says(view) {
   if (kind === "barrier") return BARRIERS[2 * tile + (k > tile * 16)];
   if (kind === "multiply") return `k = ${k}. Naive: column ${k} of A and row ${k} of B come from global memory, ${grown(view, "naive")} more sectors. Tiled: the same numbers come from shared memory, ${grown(view, "tiled") || "no"} sectors.`;
   const often = side => Math.max(...scene[side].times.A);
-  return `Naive: ${scene.naive.sectors.toLocaleString("en")} sectors, each one loaded ${often("naive")} times. Tiled: ${scene.tiled.sectors}, each loaded ${often("tiled") === 1 ? "once" : `${often("tiled")} times`}. That is ${scene.answer} times fewer. Why ${often("naive")}? The 16 threads that need row ${row} of A are in one warp, which asks once for each of the 8 floats of a sector. Column ${column} of B is needed by all ${WARPS} warps, and each of them asks for itself.`;
+  return `Naive: ${scene.naive.sectors.toLocaleString("en")} sectors, each one loaded ${often("naive")} times. Tiled: ${scene.tiled.sectors}, each loaded ${often("tiled") === 1 ? "once" : `${often("tiled")} times`}. That is ${scene.answer} times fewer. Why ${often("naive")}?`;
 }
 
 function when(view) {

@@ -79,7 +79,9 @@ function drawHead(pen, view, where, side) {
   const name = write(pen, view, `${NAMES[where.side]}: `, x, y + 1.1 * text, { size: 1.1, weight: 700 });
   write(pen, view, warpsOf(side), x + name, y + 1.1 * text, { size: 1.1, most: wide - name });
   const number = write(pen, view, now.adds, x, y + 3.5 * text, { size: 2.4, weight: 700 });
-  write(pen, view, ` ${now.adds === 1 ? "multiply-add" : "multiply-adds"} started in ${plural(Math.floor(at + EPS), "cycle")}`, x + number + 0.3 * text, y + 3.5 * text, { weight: 600, most: wide - number - text });
+  const beside = x + number + 0.6 * text, most = wide - number - text;
+  write(pen, view, `${now.adds === 1 ? "multiply-add" : "multiply-adds"} started in ${plural(Math.floor(at + EPS), "cycle")}`, beside, y + 2.5 * text, { weight: 600, most });
+  write(pen, view, "in a model of schedulers and shared memory only", beside, y + 3.7 * text, { most });
 }
 
 /** What a warp does, readable without colour: it issues (tall), queues (stripes), waits for words (a line), is ready (hollow). */
@@ -134,10 +136,9 @@ function drawRows(pen, view, where, side) {
   box(pen, view, full);
   if (at <= 0) drawAlone(pen, view, where, side);
   if (side.warps < view.scene.states.most) {
-    pen.strokeStyle = view.ink;
-    pen.lineWidth = 1;
-    pen.globalAlpha = 0.3;
-    stripes(pen, no, 0.8 * text);
+    pen.fillStyle = view.ink;
+    pen.globalAlpha = 0.12;
+    pen.fillRect(no.x, no.y, no.w, no.h);
     pen.globalAlpha = 1;
     note(pen, view, "no registers left for more warps", no.x + no.w / 2, no.y + no.h / 2 + 0.35 * text);
   }

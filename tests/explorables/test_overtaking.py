@@ -100,6 +100,8 @@ def test_the_words_ask_first_and_answer_last(page, states):
         assert first.endswith("Predict, then play.")
         assert "224" not in first
         assert said[-1].startswith(last)
+        bars = [words.partition(":")[0] for words in said if "barrier, round" in words]
+        assert bars == [f"The {name} barrier, round {n}" for n in (1, 2) for name in ("first", "second")[:1 + (key == "there")]]
     assert "Warp 1 multiplies the first tiles, but 32 elements that it reads are of the next ones already: 32 sums of C are wrong." in said
 
 

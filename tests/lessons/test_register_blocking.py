@@ -118,6 +118,16 @@ def test_the_sliders_show_what_the_text_says():
     four, eight = at(4, 4), at(8, 8)
     assert [taken.resources.registers for taken in (four, eight)] == [64, 128]
     assert [taken.occupancy.fraction for taken in (four, eight)] == [0.5, 0.25]
+    assert [at(2, 2).occupancy.warps, footprint("sgemm_2d_tile", **tile_of(2)).occupancy.warps] == [64, 48]
+    assert "2 × 2 outputs leave room for 64 warps" in PROSE
+    assert "BK = 16. There 48 warps fit." in PROSE
+
+
+def test_at_the_sliders_fewer_than_four_outputs_need_too_many_threads():
+    for TM, TN in ((1, 1), (1, 2), (2, 1)):
+        with pytest.raises(CourseError, match="at most 1024"):
+            footprint("sgemm_2d_tile", BM=64, BN=64, BK=8, TM=TM, TN=TN)
+    assert "With fewer than 4 outputs a block would need more than 1,024 threads" in PROSE
 
 
 def test_what_has_no_counters_is_said(mine):
@@ -141,7 +151,7 @@ def test_the_picture_starts_what_the_text_says():
     assert [len(seen.warps) for seen in found.values()][:3] == [16, 12, 8]
     assert "from 16 to 12 and 8" in PROSE
     assert round(data.readings("micro").find(kernel="micro_shared", threads=32)[0]["per_warp"]) == LATENCY
-    assert f"which come {LATENCY} cycles after shared memory has served its last load" in PROSE
+    assert f"which come {LATENCY} cycles after the last of its own loads was served" in PROSE
     assert f"Only the {LATENCY} cycles are recorded on an H200" in PROSE
     assert "In 160 cycles that makes 20 multiply-adds per scheduler" in PROSE
     assert "double: 20, 40, 80." in PROSE
@@ -255,9 +265,10 @@ def test_the_main_path_has_one_topic():
 def test_the_model_is_explained_before_the_question_and_the_bars_before_the_tasks():
     title, watch = CELLS["title"], CELLS["watch"]
     said = [title.index(words) for words in ("one *output*", "a **model**", "*schedulers*", "*issues*", "(blue)", "one load of one warp",
-                                             "A tall bar", "(stripes)", "(a thin line)", "(a hollow bar)", "which side starts more")]
+                                             "A tall bar", "Stripes mean", "two strips", "which side starts more")]
     assert said == sorted(said)
-    said = [watch.index(words) for words in ("**Play it once more", "Now give the left side", "After this lesson you can")]
+    said = [watch.index(words) for words in ("Play it once more", "(stripes)", "(a thin line)", "(a hollow bar)", "**Which of the three",
+                                             "Now give the left side", "After this lesson you can")]
     assert said == sorted(said)
     assert PROSE.count("255 registers") == 1, "said once"
 
@@ -308,14 +319,15 @@ def test_the_prose_says_what_was_recorded():
     assert f"only {rungs[8, 8][0]} warps. It could hold {rungs[1, 1][0]}" in PROSE
     tiled = experiments.recorded("sgemm_tiled", {"BM": 16, "BN": 16, "BK": 16})
     flat = experiments.recorded("sgemm_2d_tile", tile_of(8) | {"BK": 8})
-    assert f"takes {1e3 * tiled['median_s']:.1f} ms in the same recording" in PROSE
+    assert f"takes {1e3 * tiled['median_s']:.1f} ms in the same recording as the chart" in PROSE
     assert f"There BK is 8 instead of 16, and with that the kernel takes {1e3 * flat['median_s']:.1f} ms" in PROSE
     column, square = (1e3 * experiments.recorded(*case)["median_s"] for case in (
         ("sgemm_1d_tile", {"BM": 64, "BN": 64, "BK": 8, "TM": 8}), ("sgemm_2d_tile", tile_of(2) | {"BK": 8})))
     mine, = data.readings("short").find(kernel="column")
     assert f"Your `column` takes {1e3 * mine['median_s']:.1f} ms, recorded a day later" in PROSE
     assert (mine["N"], mine["wrong"], data.readings("short").device) == (4096, 0, "NVIDIA H200")
-    assert f"`sgemm_1d_tile` take {column:.1f} ms, and 2 × 2 outputs in `sgemm_2d_tile` take {square:.1f} ms" in PROSE
+    assert f"8 × 1 outputs (1.125 words) take {column:.1f} ms, and 2 × 2 outputs (1 word) take {square:.1f} ms" in PROSE
+    assert [register_blocking.words_per_multiply_add(*outputs) for outputs in ((8, 1), (2, 2))] == [1.125, 1]
 
 
 def test_each_kernel_of_the_scoreboard_takes_as_long_without_the_shared_memory_that_nobody_uses():
@@ -339,6 +351,7 @@ def test_the_model_has_the_right_order_at_16_warps_and_a_wrong_one_elsewhere():
         assert min(missed) > 1
     assert {f"{model:.1f}" for warps, (_, model) in rows[1].items() if warps >= 16} == {"16.4"}
     assert "With 64 warps and 1 × 1 outputs, too, it expects 16.4 ms" in PROSE
+    assert f"On the H200 they then take {rows[1][16][0] / rows[1][64][0]:.1f} times as long" in PROSE
     four, two = rows[4][8], rows[2][48]
     assert four[1] < two[1]
     assert four[0] > two[0]

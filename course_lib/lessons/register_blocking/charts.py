@@ -9,6 +9,7 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
 WARPS_OF_BLOCK = 8              # 16 × 16 threads, at every point of the chart
+LINES = ("#949494", "#5F5F5F", style.INK, style.VERMILION)      # the lesson's other hues have meanings: loads, multiply-adds, A and B
 
 
 @style.styled
@@ -16,16 +17,16 @@ def warps_and_outputs() -> Picture:
     """Draw the time of one kernel over its warps, a line for each number of outputs: its blocks ask for shared memory that nobody uses."""
     ax = style.axes(width=9.0, height=5.1)
     told = []
-    for (outputs, taken), marker in zip(times_by_warps().items(), style.MARKERS, strict=False):
+    for (outputs, taken), marker, colour in zip(times_by_warps().items(), style.MARKERS, LINES, strict=False):
         side = round(outputs**0.5)
-        ax.semilogy(list(taken), list(taken.values()), marker=marker, color=style.INK)      # blue and orange are loads and multiply-adds
+        ax.semilogy(list(taken), list(taken.values()), marker=marker, color=colour)
         last = max(taken)
         for warps, ms in taken.items():
             beside = (3, 9) if warps < last else (-10, -20) if warps > 2 * WARPS_OF_BLOCK else (-33, -11)      # off the dashed line
             ax.annotate(f"{ms:.1f}", (warps, ms), beside, textcoords="offset points", fontsize=11)
         name = f"{side} × {side}"
-        ax.annotate(name + " outputs per thread" * (side == 2), (last, taken[last]), (10, 0), textcoords="offset points", va="center",
-                    fontsize=13)
+        ax.annotate(name + " outputs\nper thread" * (side == 1), (last, taken[last]), (10, 14 * (side == 1)), textcoords="offset points",
+                    va="center", fontsize=13)
         told.append(f"{name}: " + ", ".join(f"{ms:.1f} with {warps}" for warps, ms in taken.items()))
     ax.set_xticks(sorted({warps for taken in times_by_warps().values() for warps in taken}))
     ax.set(xlabel=f"warps per multiprocessor, of 64\nN = {N_TIMED}, BK = {tile_of(1)['BK']}, {data.readings('again').label}",
