@@ -247,7 +247,7 @@ def test_no_recording_is_faster_than_the_modelled_limit():
     assert 1e3 * start.least_s() < min(MS.values())
     gpu = device("H200")
     assert gpu.peak_gflops == pytest.approx(132 * 128 * 2 * 1.98)
-    assert f"can do at most {gpu.peak_gflops:,.0f} billion of them per second" in PROSE
+    assert f"can do at most {gpu.peak_gflops:,.0f} billion of these per second" in PROSE
     assert f"{gpu.peak_gflops:,.0f} billion operations per second" in PROSE
     assert f"an H200 has {gpu.sms} [multiprocessors](glossary.md#multiprocessor) (*SMs*) with {gpu.cores_per_sm} *cores* each" in PROSE
     assert f"{gpu.clock_mhz / 1000:.2f} billion times per second" in PROSE

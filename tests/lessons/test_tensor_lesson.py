@@ -234,7 +234,7 @@ def test_the_scoreboard():
     outline, = (bar for bar in ax.patches if bar.get_facecolor()[3] == 0)
     assert round(outline.get_width()) == 535
     assert outline.get_y() == next(bar.get_y() for bar in ax.patches if round(bar.get_width()) == 196), "around its bar"
-    assert ax.get_xlabel() == "TFLOP/s, N = 4,096; recorded on NVIDIA H200, 2026-11-28 (cuBLAS in float32: 2026-11-21)"
+    assert ax.get_xlabel() == "TFLOP/s, N = 4,096; recorded on NVIDIA H200, 2026-11-28\n(cuBLAS without tensor cores: 2026-11-21)"
     assert "sbgemm_mma (bfloat16) 196; cuBLAS (bfloat16) 735. The wavefronts of sbgemm_mma allow 535." in tensor_cores.scoreboard().alt
 
 
@@ -258,6 +258,7 @@ def test_what_the_bars_tell_is_recorded():
     assert f"recorded at {loop:.0f} TFLOP/s, {loop / mine:.0f} times as much" in told
     assert f"limit, either:** {reached:.0f} of {times.limit():.0f}." in told
     assert f"even {times.limit():.0f} is less than the {library:.0f} of cuBLAS" in told
+    assert f"a loop of nothing but this `mma` was recorded at {times.alone('bf16'):.0f}." in told
     assert f"{mine:.0f}: a fifth of the {ordinary:.0f}" in LECTURE
 
 

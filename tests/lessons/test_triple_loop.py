@@ -180,7 +180,7 @@ def test_the_factor_is_taken_apart_as_recorded():
     assert all(padded_fast / fast < row["worst_s"] / row["best_s"] for row in (times.row("ikj", size) for size in turns.TIMED))
     assert f"**The order costs × {order}, and missing padding another × {rows}.**" in PROSE
     assert f"**The × {rows}** is where the lines of B lie" in PROSE
-    assert f"**The × {order}** is the order: mostly *vectors*" in PROSE
+    assert f"**The × {order}** is the order. What is in it we measured only on another EPYC" in PROSE
     assert f"make `ijk` {rows} times as fast at N = 1024" in QUESTIONS
     assert f"With padding, `ijk` still takes {order} times as long as `ikj`. What does it wait for?" in PROSE
     assert f"padding, then the order, {order} times, then no padding, {rows} times" in NOTES
