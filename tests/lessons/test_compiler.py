@@ -474,7 +474,8 @@ def test_what_the_wavefronts_allow():
     assert its / tritons * (ours / its) / (triton / tritons) == pytest.approx(ours / triton)
     says(f"132 · 1.98 · 10⁹ / 512 · 262,144 = **{tritons:.0f} TFLOP/s**", f"and 192 allow {its:.0f}",
          f"Our bound is {its / tritons:.1f} times Triton's, but Triton's loop reaches {triton / tritons:.0%}".replace("%", " %"),
-         f"and ours only {ours / its:.0%}. That leaves {ours / triton:.2f}".replace("%", " %"), f"cannot reach our {ours} at any clock that an H200 has",
+         f"and ours only {ours / its:.0%}. That leaves {ours / triton:.2f}".replace("%", " %"),
+         f"cannot reach our {ours} at any clock that an H200 has",
          "With three stages 128 of them belong to asynchronous copies")
     assert step_of(Setting(3, floats=True)).counters[COPY_WAVEFRONTS] == 128
 

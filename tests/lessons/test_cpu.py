@@ -236,7 +236,8 @@ def test_the_fastest_program_and_the_library_beside_ikj():
     assert conditions["kernels"] == "Haswell", "its own choice"
     peak = recorded.peak()
     said(f"in {1e3 * ikj:.0f} ms on one core of an AMD EPYC",
-         f"The same multiply-adds in another order, and with rows that are a little longer, need {1e3 * median('six_loops', 1040, crowding.BEST):.1f} ms",
+         "The same multiply-adds in another order, and with rows that are a little longer, "
+         f"need {1e3 * median('six_loops', 1040, crowding.BEST):.1f} ms",
          f"takes {1e3 * library['Haswell']:.1f} ms as it comes, and {1e3 * library['SkylakeX']:.2f} ms when it is told",
          f"the fastest arithmetic that we measured on this core, {peak.gflops:.0f} GFLOP/s",
          f"`gemm_packed` reaches {recorded.gflops(packed):.0f} of these {peak.gflops:.0f} GFLOP/s",

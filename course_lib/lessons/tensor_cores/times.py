@@ -70,7 +70,8 @@ def draw_scores() -> Axes:
     ax.set_ylim(len(found) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0, 1.15 * max(speeds))
-    ax.set_xlabel(f"TFLOP/s, N = 4,096; {data.readings('short').label}\n(cuBLAS without tensor cores: {data.load('ladder').date})", fontsize=12)
+    ax.set_xlabel(f"TFLOP/s, N = 4,096; {data.readings('short').label}\n(cuBLAS without tensor cores: {data.load('ladder').date})",
+                  fontsize=12)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.02), ncols=2, borderaxespad=0)
     return ax
 
