@@ -32,7 +32,7 @@ def mma_seconds(multiply_adds: float, kind: str) -> float:
     Source: the module's docstring.
 
     >>> round(1e3 * mma_seconds(8192**3, "bf16"), 2), round(mma_seconds(1e12, "f64 m8n8k4") / mma_seconds(1e12, "f64 m16n8k16"), 1)
-    (1.72, 2.0)
+    (1.71, 2.0)
     """
     if kind not in MMA_SYNC:
         raise InputError(f"mma.sync was not measured for {kind!r}, only for: {', '.join(MMA_SYNC)}", kind=kind)

@@ -43,6 +43,7 @@ def test_every_probe_that_fits_was_recorded_and_was_right():
     assert all(1800 < row["mhz"] <= 1990 for row in PIPELINE.rows)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=6)
 @pytest.mark.parametrize("one", {(one.tile, one.stages): one for one in probes()}.values(), ids=str)
 def test_one_block_fits_by_shared_memory_and_no_more(one):
@@ -73,6 +74,7 @@ def test_a_variant_leaves_out_what_it_says(stages, monkeypatch):
     assert abs(C - A @ B)[1:].max() < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("stages", [2, 5])
 def test_the_readers_kernel_is_timed_without_other_changes(stages, monkeypatch):

@@ -109,6 +109,7 @@ def test_a_cold_l2_is_asked_for_and_recorded(acted):
     assert (record.l2, record.graph) == ("cold", False)
 
 
+@pytest.mark.slow
 def test_blocks_are_given_shared_memory_so_that_few_share_an_sm(acted, monkeypatch):
     given = []
     monkeypatch.setattr(gpu, "time_kernel", lambda *a, dynamic_shared, **k: given.append(dynamic_shared) or Timing.of([1.0], warmup=1))

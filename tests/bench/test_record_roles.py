@@ -1,6 +1,7 @@
 """What is recorded of a producer that is there and one that is not."""
 
 import numpy as np
+import pytest
 
 from course_lib.bench.fingerprint import fingerprint
 from course_lib.data import readings
@@ -9,6 +10,7 @@ from course_lib.run import run
 from tools.record import roles
 
 
+@pytest.mark.slow
 def test_without_its_producer_the_kernel_does_the_same():
     rng = np.random.default_rng(18)
     A, B = rng.standard_normal((200, 200), np.float32), rng.standard_normal((200, 264), np.float32)
@@ -20,6 +22,7 @@ def test_without_its_producer_the_kernel_does_the_same():
     assert roles.without_producer().block(**get("sbgemm_tma").check()) == (256, 1, 1)
 
 
+@pytest.mark.slow
 def test_the_variants_are_right():
     rng = np.random.default_rng(19)
     A, B = rng.standard_normal((130, 200), np.float32), rng.standard_normal((200, 264), np.float32)

@@ -45,6 +45,7 @@ CACHE = """(m, {states, block, cache, moments}) => { const run = m.fetches(state
     return moments.map(n => m.cacheBefore(run, n).map(found => found.line)); }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("block", "cache"), [(16, 2048), (8, 1024), (N, 2048), (4, 8192)])
 def test_the_cache_holds_at_every_moment_what_the_counters_does(page, block, cache):
     moments = [*range(0, 200), *range(200, N**3 + 1, 511), N**3]

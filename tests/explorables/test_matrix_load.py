@@ -31,6 +31,7 @@ extern "C" __global__ void k(int row, unsigned* out) {                   // word
 """
 
 
+@pytest.mark.slow
 @EVERY
 def test_each_word_goes_where_the_instruction_puts_it(pad):
     found, out = states()["at"][str(pad)], np.zeros((32, 4), np.uint32)
@@ -47,6 +48,7 @@ def test_the_registers_are_those_of_the_fragment():
         assert lane_share("mma 16×8×16, bfloat16", lane).elements["A"][2 * register] == (row, 2 * column)
 
 
+@pytest.mark.slow
 @EVERY
 def test_the_wavefronts_are_the_counters(pad):
     A, B, _ = inputs(128, 128, 64)

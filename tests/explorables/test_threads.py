@@ -42,6 +42,7 @@ EVERY = """(m, {states, values}) => [...Array(states.side ** 2 / 32).keys()].map
 })"""
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2)
 def test_every_thread_every_request_and_every_counter_is_the_simulators(page, position):
     values, result = position
@@ -69,6 +70,7 @@ def test_every_thread_every_request_and_every_counter_is_the_simulators(page, po
         assert found["loaded"][-1]["requests"] == 2 * SIDE
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2)
 def test_the_last_counters_are_those_of_the_whole_launch(page, position):
     values, result = position

@@ -41,6 +41,7 @@ def test_every_case_can_run_and_they_differ():
         assert kernels.get(name).problems(**parameters) == ()
 
 
+@pytest.mark.slow
 def test_equal_counters_are_equal():
     rows = nsight.parse_ncu(ncu_text(map(simulated, FEW)))
     record = {}

@@ -90,6 +90,7 @@ def test_no_recorded_speed_is_above_what_any_part_allows(name):
     assert max(found.issue, found.shared, found.registers) < found.recorded
 
 
+@pytest.mark.slow
 # ---- the texts differ in one thing ---------------------------------------------------------------------------------------------------
 @pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("name", closing.CHANGES)

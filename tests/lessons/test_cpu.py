@@ -339,6 +339,7 @@ def test_with_the_sets_of_the_first_cache_the_lines_of_b_depend_on_the_addresses
     assert (per_line["yours", 1024], per_line["ikj", 1024], per_line["yours", 1040]) == (16, 16, 256)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=1, slow=3)
 @needs_c
 @pytest.mark.parametrize(("program", "apart"), crowding.COUNTED)

@@ -86,6 +86,7 @@ def test_without_unrolling_its_sums_are_not_in_registers(mine):
     assert footprint(UserKernel.from_source(rolled)).resources.local_bytes >= 32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("TM", "TN"), [(1, 1), (8, 1), (16, 1), (8, 2), (4, 4), (8, 8)])
 def test_every_shape_reads_the_words_of_the_formula(TM, TN):
     counted = register_blocking.words_read_by("sgemm_2d_tile", BM=16 * TM, BN=16 * TN, BK=16, TM=TM, TN=TN)
@@ -189,6 +190,7 @@ def test_loading_again_changes_the_words_and_as_many_multiply_adds_do_not():
 
 
 
+@pytest.mark.slow
 def test_words_cost_the_time_and_as_many_instructions_do_not():
     for warps, shared in ((8, 122_880), (16, 0)):
         once, most, work = (register_blocking.time_again(rows, loads, shared) for rows, loads in ((8, 1), (1, 1), (1, 0)))

@@ -43,6 +43,7 @@ def of_reader(old="", new=""):
     return MINE.replace(old, new) if old else MINE
 
 
+@pytest.mark.slow
 # ---- the picture ---------------------------------------------------------------------------------------------------------------------
 @pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
@@ -152,6 +153,7 @@ def test_four_unused_doubles_and_no_other_number_leave_no_conflict():
     assert 2 * 20 % 32 == 8
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("name", ["dgemm_mma", "dgemm_stages"])
 @pytest.mark.parametrize("tile", [tiles.SMALL, tiles.LARGE])

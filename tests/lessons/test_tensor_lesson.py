@@ -129,6 +129,7 @@ def test_a_reader_with_a_blank_copy_reaches_the_end(tmp_path):
         assert "warp_mma is not written yet" in said[cell], cell
 
 
+@pytest.mark.slow
 # ---- feeding -------------------------------------------------------------------------------------------------------------------------
 def test_the_prediction_is_a_formula():
     assert tensor_cores.wavefronts_of_an_mma("sbgemm_mma") == 1.5 == (64 * 16 + 16 * 32) * 2 / 128 / (4 * 4)

@@ -66,6 +66,7 @@ def test_the_readers_loops_are_right_and_fetch_what_the_prose_says(mine):
     assert [row[2] for row in table.rows[:3]] == ["256", "16,384", "256"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("order", "says"), [
     ("ijk", "they fetch 1.00 lines of B (32 × 32 matrices, 16 lines of cache): the innermost loop walks down a column of B. Choose"),

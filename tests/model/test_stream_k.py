@@ -73,6 +73,7 @@ def test_a_block_waits_for_one_step_at_most(tiles, steps, blocks):
     assert max(late) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4)
 @pytest.mark.parametrize(("M", "N", "K", "blocks"), LAUNCHES)
 @pytest.mark.parametrize("name", KERNELS)

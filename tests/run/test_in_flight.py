@@ -32,6 +32,7 @@ def expected(stages, steps, size):
     return [*one, (stages - 2, 0, under_way(steps + 1, stages - 2), 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2, slow=8)
 @pytest.mark.parametrize("steps", [1, 2, 5])
 @pytest.mark.parametrize("stages", [2, 3, 4])

@@ -48,6 +48,7 @@ def ticked(instructions):
     return max(ticks.values())
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("name", FFMA)
 def test_every_kernel_of_multiply_adds_another_way(name):
@@ -86,6 +87,7 @@ def hold(measured, loop, reads):
     assert measured / reads.per_multiply_add - 1 <= 0.09, "what docs/microbenchmarks.md says"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("TM", "TN", "serpentine"), MEASURED)
 def test_the_speeds_that_were_measured(TM, TN, serpentine):
@@ -99,6 +101,7 @@ def test_the_speeds_that_were_measured(TM, TN, serpentine):
     hold(PEAK_TFLOPS / measured, loop, reads)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=3)
 @pytest.mark.parametrize(("TM", "TN", "serpentine"), MEASURED_CYCLES)
 def test_the_cycles_that_were_measured(TM, TN, serpentine):
@@ -123,6 +126,7 @@ def test_only_innermost_loops_are_listed():
     assert loop == inner_loop("sgemm_2d_tile").loop
 
 
+@pytest.mark.slow
 def test_the_bound_of_a_product_has_the_reads():
     terms = bound_of(evaluate("sgemm_warp_tile", 256, {}, backend="sim")).terms
     reads = kernel_reads("sgemm_warp_tile").step

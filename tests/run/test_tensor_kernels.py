@@ -67,6 +67,7 @@ INPUTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2, slow=20)
 @pytest.mark.parametrize("what", INPUTS)
 @pytest.mark.parametrize("name", NAMES)

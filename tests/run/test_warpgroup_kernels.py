@@ -28,6 +28,7 @@ def factors(name, M, N, K):
     return make(normal(M, K)), make(normal(K, N))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("name", NAMES)
 def test_products_copies_and_bytes_are_those_of_whole_tiles(name):

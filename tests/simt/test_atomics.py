@@ -100,6 +100,7 @@ def test_atom_and_red(change, kind, space):
     check("red", change, kind, space=space, guard="@%odd ")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize(("change", "kind"), EXCHANGES)

@@ -219,6 +219,7 @@ namespace cg = cooperative_groups;
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("size", [16, 32, 4])

@@ -57,6 +57,7 @@ def launched(name, same, arch="sm_90"):
     return simt.launch(text, "f", 1, 64, [rng.integers(0, 9, 200).astype(np.int32), which, np.zeros(200, np.int32)], arch=arch)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=3)
 @pytest.mark.parametrize("name", BODIES)
 def test_lanes_that_diverge(name):

@@ -206,6 +206,7 @@ extern "C" __global__ void k(int rounds, const int* x, int* y) {
 WHOLE = {"WAIT_READY": "ready.arrive_and_wait()", "WAIT_FREE": "free.arrive_and_wait()"}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=1, slow=4)
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize(("changed", "quiet"), [

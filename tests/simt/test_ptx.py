@@ -85,6 +85,7 @@ def registers(ins):
     return ([ins.guard] if ins.guard else []) + [register for operand in ins.operands for register in of(operand)]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4)
 def test_registers_are_declared_and_branches_have_targets(compiled):
     _, module, _ = compiled
@@ -97,6 +98,7 @@ def test_registers_are_declared_and_branches_have_targets(compiled):
                 assert ins.operands[0].name in labels
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=12)
 def test_lines_are_those_of_the_source(compiled):
     """Each arithmetic instruction on floats belongs to a line that calculates, each barrier to its call."""

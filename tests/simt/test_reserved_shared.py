@@ -11,6 +11,7 @@ GROUPS = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.sampled(test=1, slow=6)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("size", [64, 128])

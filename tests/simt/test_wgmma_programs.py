@@ -94,6 +94,7 @@ def gemm(copies, stages=3, text=GEMM, **how):
     return abs(C - wanted).max() < 1e-3, report
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("copies", [STORES, COPIES], ids=["stores", "copies"])
 def test_a_product_that_stays_under_way_between_rounds(copies):
