@@ -44,6 +44,7 @@ def test_the_controls_reach_every_padding_of_two_tiles_in_three_kernels():
     assert {kernel for kernel, _, _ in POSITIONS} == {"transpose", "transpose_swizzled", "sgemm_padded"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("position", POSITIONS, ids=str)
 def test_the_wavefronts_are_those_that_the_simulator_counts(position):
     result = traced(*position, warps=(0,))
@@ -92,6 +93,7 @@ def stored(position):
     return [[*rows_columns[e], word] for e, word in fetched.items()]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=10, slow=28)
 @pytest.mark.parametrize("position", POSITIONS, ids=str)
 def test_the_page_puts_every_element_where_the_kernel_put_it(page, position):

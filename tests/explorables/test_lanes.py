@@ -17,6 +17,7 @@ NEEDED = {"wide": 20, "plain": 12, "fed": 8}
 ORDER = ("a4[0]", "a4[1]", "b4[0]", "b4[1]")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=1)
 @EVERY
 def test_the_wavefronts_are_those_of_the_counter(name):

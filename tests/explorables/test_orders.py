@@ -29,6 +29,7 @@ MISSES = """(m, {N, per, order, lines}) => { const walk = new m.Walk(order, N, p
     return said.join(""); }"""
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=6)
 @pytest.mark.parametrize("lines", [8, 16, 40])
 @pytest.mark.parametrize("order", ORDERS)
@@ -42,6 +43,7 @@ HELD = """(m, {N, per, order, lines}) => { const walk = new m.Walk(order, N, per
     return m.stops(N).map(step => [...walk.to(step).held.keys()]); }"""
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2, slow=4)
 @pytest.mark.parametrize("order", ORDERS)
 def test_at_every_stop_the_same_lines_are_in_the_cache(page, order):

@@ -24,6 +24,7 @@ def state(factor):
     return states()[str(factor)]
 
 
+@pytest.mark.slow
 @EACH
 def test_the_kinds_are_the_shares_of_the_whole_step(factor):
     found, shares = counts(state(factor)), whole_step(KERNEL, TILE=TILE, UNROLL=factor).shares()

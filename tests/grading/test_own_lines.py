@@ -28,6 +28,7 @@ def test_an_error_behind_a_line_directive_has_the_line_of_the_cell(directive):
     assert finding.message == 'identifier "zero" is undefined'
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=1)
 @pytest.mark.parametrize("directive", DIRECTIVES[:3])
 def test_a_hazard_behind_a_line_directive_has_the_lines_of_the_cell(directive):

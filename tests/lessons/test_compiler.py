@@ -63,6 +63,7 @@ def says(*words):
     assert not [text for text in words if text not in PROSE]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("setting", MASKED, ids=lambda setting: setting.name)
 def test_each_text_is_right_on_ragged_sizes_and_has_no_hazard(setting):

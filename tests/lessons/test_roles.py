@@ -134,6 +134,7 @@ def test_the_messages_words_are_those_of_the_lessons_table(mine):
     assert [word for word in words if word not in table or word not in outputs] == []
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2)
 @pytest.mark.parametrize(("right", "wrong", "kind"), [
     ("if (thread == 0) barrier_arrive", "barrier_arrive", "endless"),
@@ -161,6 +162,7 @@ def test_stages_that_fit_are_taken_from_the_text():
     assert [str(case) for case in cases(2)] == ["M=64 N=128 K=64", "M=64 N=128 K=128", "M=64 N=128 K=384", "M=128 N=256 K=168"]
 
 
+@pytest.mark.slow
 def test_the_numbers_of_the_picture():
     assert {stages: len(when(stages, "stall")) for stages in STAGES} == {2: 6, 3: 5, 4: 4}
     assert STEPS == 8

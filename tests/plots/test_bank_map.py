@@ -34,6 +34,7 @@ def split(ax, rows, gap=0.0):
     return words, bars
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pad", range(9))
 def test_a_column_of_a_padded_tile(pad):
     record = shared(4 * (LANES * (32 + pad) + 5))

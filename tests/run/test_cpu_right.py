@@ -40,6 +40,7 @@ def test_every_shape(name, values, dtype):
         assert result.time is None
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=5, slow=18)
 @pytest.mark.parametrize(("name", "values"), CASES)
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 1), (-1.5, 0.25), (0, 2), (3, 0), (0, 0)])

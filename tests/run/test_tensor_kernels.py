@@ -79,6 +79,7 @@ def test_no_numbers_are_too_hard(name, what):
     assert max_error(result.C, A, B, inputs=get(name).inputs) <= limit(A, get(name).inputs, rounded=bool(get(name).result))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("name", NAMES)
 def test_small_whole_numbers_are_exact(name):

@@ -92,6 +92,7 @@ def check(name, change, kind, count=1, **how):
               [memory, given, np.zeros(32 * size, np.uint8)])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4, slow=16)
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize(("change", "kind"), SCALARS)
@@ -108,6 +109,7 @@ def test_exchanges(change, kind, space):
     check("atom", change, kind, space=space, guard="@!%odd " if kind == "b32" else "")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2, slow=10)
 @pytest.mark.parametrize(("change", "count", "kind"), VECTORS)
 def test_vectors(change, count, kind):

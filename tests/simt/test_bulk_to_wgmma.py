@@ -110,6 +110,7 @@ def line_of(words):
     return next(i for i, line in enumerate(KERNEL.lstrip("\n").splitlines(), 1) if words in line)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_right_pipeline_is_right_and_quiet(name):

@@ -45,6 +45,7 @@ def places(grid, cluster, threads):
     return np.array(rows, np.uint32)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize(("grid", "cluster"), [((4, 4, 1), (2, 2, 1)), ((2, 2, 6), (1, 2, 3)), ((8, 1, 1), (8, 1, 1))])

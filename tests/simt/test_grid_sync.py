@@ -28,6 +28,7 @@ def diffused(a, steps):
     return a
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=7)
 @pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize(("grid", "block"), [(3, 48), ((2, 2, 2), (8, 4, 2)), (1, 32)])

@@ -84,6 +84,7 @@ def agree(form, given, data):
         assert mine.tobytes() == expected.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=12, slow=50)
 @pytest.mark.parametrize("form", list(image_forms()))
 def test_the_model_and_both_generators_agree(form):

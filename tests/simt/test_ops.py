@@ -93,6 +93,7 @@ def test_every_opcode_has_forms():
     assert set(FORMS) | set(APPROXIMATE) | special == known
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4, slow=6)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "cvt" else n for n in sorted(FORMS)])
 def test_each_lane_has_its_own_operands(name):

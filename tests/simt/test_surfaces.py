@@ -49,6 +49,7 @@ def reference(rows, x, y, size, mode, value, write):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=10)
 @pytest.mark.parametrize("mode", ["Trap", "Clamp", "Zero"])
 @pytest.mark.parametrize("kind", SIZES)

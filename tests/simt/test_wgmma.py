@@ -109,6 +109,7 @@ def test_every_type_bit_for_bit(kinds, out):
     assert {report.level[name] for name in counted} == {"PTX level"}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=2, slow=5)
 @pytest.mark.parametrize("across", [(0, 0), (1, 0), (0, 1), (1, 1)])
 @pytest.mark.parametrize("width", [16, 32, 64, 128])

@@ -73,6 +73,7 @@ def run(lines, start, **how):
     agree(kernel(lines, start, **how), "k", (1, 1, 1), (64, 1, 1), [data, np.zeros(64 * len(lines), np.uint64)])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=8, slow=40)
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("target", TYPES)

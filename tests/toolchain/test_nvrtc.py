@@ -18,6 +18,7 @@ EMPTY = 'extern "C" __global__ void k(float* x) {}'
 SCALE = 'extern "C" __global__ void k(float* x) { x[threadIdx.x] *= FACTOR / 3; }'
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4)
 @pytest.mark.parametrize("kernel", kernels.KERNELS.values(), ids=kernels.KERNELS)
 def test_every_kernel_of_the_course_compiles_without_a_message(kernel):
