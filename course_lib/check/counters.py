@@ -144,7 +144,7 @@ def _sectors(report: Report, seen: Sequence[ArrayAccess]) -> list[Noted]:
             continue
         text = (f"{access.array}: {access.sectors / access.requests:.1f} sectors a {access.kind} request; 32 neighbouring elements fill "
                 f"{ideal}, and here {access.used / access.sectors:.0f} of the {SECTOR_BYTES} bytes of a sector are used")
-        text += f". Neighbouring lanes are {access.step} bytes apart" if access.step > access.width else ""
+        text += f". The addresses of neighbouring lanes differ by {access.step} bytes" if access.step > access.width else ""
         text += f", and each thread goes on by {access.width} bytes" if access.walks else ""
         wide = f", or {access.kind} four at once as a float4" if access.walks and access.width == 4 else ""
         found.append(("sectors", f"{text}. {ALONG_ROWS}{wide}", access.line))
@@ -167,23 +167,23 @@ def _conflicts(report: Report, seen: Sequence[ArrayAccess]) -> list[Noted]:
             for name, (_, fronts, waits) in each.items():
                 if waits:
                     text = (f"{f'{name}: ' if name else ''}{fronts / (fronts - waits):.1f} times the wavefronts that a {kind} without bank "
-                            f"conflicts takes{_apart(here.get(name))}. {PAD}")
+                            f"conflicts takes{_in_few_banks(here.get(name))}. {PAD}")
                     found.append(("bank conflicts", text, line))
     return found
 
 
-def _apart(access: ArrayAccess | None) -> str:
-    """Say how far lanes are apart when that puts the words of a warp into fewer banks than there is room for.
+def _in_few_banks(access: ArrayAccess | None) -> str:
+    """Say by how much the addresses of lanes differ when that puts the words of a warp into fewer banks than there is room for.
 
-    >>> _apart(ArrayAccess(9, "load", "As", 4, step=64, words=32, banks=4))
-    '. Neighbouring lanes are 64 bytes apart: the 32 words of a warp lie in 4 of 32 banks'
-    >>> _apart(ArrayAccess(9, "load", "As", 4, step=132, words=16, banks=16))
+    >>> _in_few_banks(ArrayAccess(9, "load", "As", 4, step=64, words=32, banks=4))
+    '. The addresses of neighbouring lanes differ by 64 bytes: the 32 words of a warp lie in 4 of 32 banks'
+    >>> _in_few_banks(ArrayAccess(9, "load", "As", 4, step=132, words=16, banks=16))
     ''
     """
     if not access or access.step <= access.width or access.banks >= min(access.words, BANKS):
         return ""
-    return (f". Neighbouring lanes are {access.step} bytes apart: the {access.words} words of a warp lie in {access.banks} of "
-            f"{BANKS} banks")
+    return (f". The addresses of neighbouring lanes differ by {access.step} bytes: the {access.words} words of a warp lie in "
+            f"{access.banks} of {BANKS} banks")
 
 
 def _spills(resources: Resources) -> list[Noted]:

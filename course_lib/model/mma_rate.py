@@ -6,6 +6,7 @@ GHz for bfloat16 and TF32 and at 1.98 GHz for float64. The tensor cores' peak is
 reaches 65 % of it, and only `wgmma` the rest.
 """
 
+from course_lib.arch import device
 from course_lib.model.inputs import InputError
 
 MEASURED_ON = "H200"
@@ -37,3 +38,15 @@ def mma_seconds(multiply_adds: float, kind: str) -> float:
     if kind not in MMA_SYNC:
         raise InputError(f"mma.sync was not measured for {kind!r}, only for: {', '.join(MMA_SYNC)}", kind=kind)
     return 2 * multiply_adds / (MMA_SYNC[kind] * 1e12)
+
+
+def limit_by_wavefronts(wavefronts: float) -> float:
+    """Return how many 10^12 operations a second an H200 does at most, at its highest clock, if each `mma` needs so many wavefronts.
+
+    The `mma` is that of bfloat16, 16 × 8 × 16; a multiprocessor serves a wavefront per cycle.
+
+    >>> round(limit_by_wavefronts(2))
+    535
+    """
+    h200 = device(MEASURED_ON)
+    return h200.sms * 1e6 * h200.clock_mhz / wavefronts * 2 * 16 * 8 * 16 / 1e12

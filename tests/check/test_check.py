@@ -118,7 +118,7 @@ def test_lanes_along_a_column_are_found_at_load_and_store():
     load, store = line_of(text, "acc += A"), line_of(text, "*c = alpha")
     assert found(report) == [("loads", load), ("sectors", load), ("sectors", store)]
     assert "A: 16.0 sectors a load request" in report.findings[1].message
-    assert "256 bytes apart, and each thread goes on by 4 bytes" in report.findings[1].message
+    assert "differ by 256 bytes, and each thread goes on by 4 bytes" in report.findings[1].message
     assert "load four at once as a float4" in report.findings[1].message
     assert "C: 16.0 sectors a store request" in report.findings[2].message
     assert all("lesson 05, Coalescing" in str(f) for f in report.findings[1:])
@@ -135,8 +135,8 @@ def test_bank_conflicts_are_found_with_array_and_distance():
     report = check("sgemm_coalesced")
     assert found(report) == [("bank conflicts", line_of(text, "Bs[tx][ty] =")), ("bank conflicts", line_of(text, "* Bs[tx][k]"))]
     assert "Bs: 8.0 times the wavefronts" in report.findings[0].message
-    assert "64 bytes apart: the 32 words of a warp lie in 4 of 32 banks" in report.findings[0].message, "a warp stores two columns"
-    assert "64 bytes apart: the 16 words of a warp lie in 2 of 32 banks" in report.findings[1].message, "it loads from one"
+    assert "differ by 64 bytes: the 32 words of a warp lie in 4 of 32 banks" in report.findings[0].message, "a warp stores two columns"
+    assert "differ by 64 bytes: the 16 words of a warp lie in 2 of 32 banks" in report.findings[1].message, "it loads from one"
     assert report.findings[0].lesson == "lesson 06, Bank conflicts and padding"
 
 

@@ -288,7 +288,7 @@ def test_the_reader_begins_with_the_uncoalesced_load_and_check_names_it():
     text, line = repr(check(start)), 1 + start[:start.index("B[(k0 + tx)")].count("\n")
     assert "right on 12 of 12 inputs" in text
     assert f"sectors: line {line}: B: 16.0 sectors a load request" in text
-    assert "Neighbouring lanes are 256 bytes apart" in text
+    assert "The addresses of neighbouring lanes differ by 256 bytes" in text
     assert line == 15
     said("in the two lines that load B", "The bank conflicts that it also finds are for lesson 06")
     assert "line 15" not in PROSE, "the lesson has one numbering, that of its listing"

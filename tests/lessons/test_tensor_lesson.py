@@ -20,6 +20,7 @@ from course_lib.kernels import get
 from course_lib.lessons import tensor_cores
 from course_lib.lessons.stages import times as doubles
 from course_lib.lessons.tensor_cores import counts, mistake, pictures, times
+from course_lib.model.mma_rate import limit_by_wavefronts
 from course_lib.plots.lane_shares import lane_share
 from course_lib.run import matches, run
 from course_lib.widgets.compute import evaluate, inputs
@@ -221,10 +222,10 @@ def test_the_limit_is_computed_from_the_wavefronts():
     h200, found = device("H200"), counts.of_an_mma("sbgemm_mma")
     assert (found["loaded"], found["stored"]) == (1.5, 0.5)
     assert (h200.sms, h200.clock_mhz) == (132, 1980)
-    assert f"132 · 1.98 · 10⁹ / 2 · 4,096 = **{times.allowed(2):.0f} TFLOP/s**" in CELLS["scoreboard"]
-    assert times.limit() == times.allowed(2) < times.recorded("cuBLAS")["tflops"]
+    assert f"132 · 1.98 · 10⁹ / 2 · 4,096 = **{limit_by_wavefronts(2):.0f} TFLOP/s**" in CELLS["scoreboard"]
+    assert times.limit() == limit_by_wavefronts(2) < times.recorded("cuBLAS")["tflops"]
     row = times.recorded("sbgemm_mma")
-    assert row["tflops"] < times.allowed(2) * row["mhz"] / h200.clock_mhz, "below it at its own clock, too"
+    assert row["tflops"] < limit_by_wavefronts(2) * row["mhz"] / h200.clock_mhz, "below it at its own clock, too"
 
 
 def test_the_scoreboard():

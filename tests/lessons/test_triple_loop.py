@@ -16,12 +16,13 @@ from course_lib.explorables.orders import FLOAT, LINE_BYTES, N, counted
 from course_lib.kernels.cpu import ORDERS
 from course_lib.kernels.cpu_user import own_program
 from course_lib.lessons import triple_loop
-from course_lib.lessons.triple_loop import pictures, times, turns
+from course_lib.lessons.triple_loop import pictures, sizes, times
 from course_lib.magic import from_cell
 from course_lib.model.cache_lines import CacheShape, count_steps, loop_steps
 from course_lib.plots import style, themes
 from course_lib.plots.picture import FIGURES
 from course_lib.run.cpu import build_cpu
+from course_lib.run.turns import in_turns
 from course_lib.toolchain import CompileError
 from course_lib.toolchain.host_compiler import AS_WRITTEN
 from course_lib.unwritten import NotWritten, Unwritten
@@ -156,7 +157,7 @@ def test_two_tests_see_the_swapped_index_and_two_do_not(mine):
 
 
 def test_the_prose_says_what_was_recorded():
-    padded, plain = turns.TIMED
+    padded, plain = sizes.TIMED
     slow, fast = (times.row(order, plain)["best_s"] for order in ("ijk", "ikj"))
     assert f"called `ijk` takes {slow:.2f} seconds, and the one called `ikj` takes {fast:.3f}: a factor of {slow / fast:.0f}." in PROSE
     assert plain.flops == 2 * 1024**3
@@ -166,7 +167,7 @@ def test_the_prose_says_what_was_recorded():
 
 
 def test_the_factor_is_taken_apart_as_recorded():
-    padded, plain = turns.TIMED
+    padded, plain = sizes.TIMED
     slow, less, fast = times.row("ijk", plain)["best_s"], times.row("ijk", padded)["best_s"], times.row("ikj", plain)["best_s"]
     padded_fast = times.row("ikj", padded)["best_s"]
     order, rows = f"{less / padded_fast:.1f}", f"{slow / less:.1f}"
@@ -178,7 +179,7 @@ def test_the_factor_is_taken_apart_as_recorded():
         f"× {slow / fast:.0f}. recorded" in shown
     assert times.recorded_cpu() in shown
     assert "The time of `ikj` hardly changes." in PROSE
-    assert all(padded_fast / fast < row["worst_s"] / row["best_s"] for row in (times.row("ikj", size) for size in turns.TIMED))
+    assert all(padded_fast / fast < row["worst_s"] / row["best_s"] for row in (times.row("ikj", size) for size in sizes.TIMED))
     assert f"**The order costs × {order}, and missing padding another × {rows}.**" in PROSE
     assert f"**The × {rows}** is where the lines of B lie" in PROSE
     assert f"**The × {order}** is the order. What is in it we measured only on another EPYC" in PROSE
@@ -228,7 +229,7 @@ def test_what_ijk_waits_for_is_as_recorded():
     padded_sums, sums = found["four sums", 1040], found["four sums", 0]
     assert f"{padded_sums:.2f} seconds with it, and {sums:.2f} where hardly anything has to be fetched" in PROSE
     assert found["four sums", 1040] > 2 * found["four sums", 0], "more than double"
-    code = "".join(turns.four_steps(4).split()).replace("k+0", "k")
+    code = "".join(sizes.four_steps(4).split()).replace("k+0", "k")
     shown = next("".join(cell["source"]) for cell in CELLS if cell["id"] == "split-after").split("```c")[1].split("```")[0]
     assert "".join(shown.split()) in code, "the lesson shows what was timed"
 
@@ -248,7 +249,7 @@ def test_the_bars_of_the_other_cpu_change_one_thing_each():
 
 @pytest.mark.parametrize("sums", [1, 4])
 def test_four_steps_are_right_and_fetch_the_lines_of_ijk(sums):
-    text = "// %%c steps\n" + turns.four_steps(sums)
+    text = "// %%c steps\n" + sizes.four_steps(sums)
     assert triple_loop.failed(triple_loop.tried(text)) == 0
     found, plain = (triple_loop.count(program, N=32).fetched for program in (text, loops("ijk")))
     assert [found[name] for name in "AB"] == [plain[name] for name in "AB"]
@@ -267,16 +268,16 @@ def speed(order, size):
 
 
 def test_the_recorded_bars_bear_out_the_prose():
-    small, padded, plain = turns.SIZES
+    small, padded, plain = sizes.SIZES
     assert (small.ldb, padded.ldb, plain.ldb) == (48, 528, 512)
-    assert (small, plain) == turns.SHOWN
-    factors = [f"{speed('ikj', size) / speed('ijk', size):.2g}" for size in turns.SHOWN]
+    assert (small, plain) == sizes.SHOWN
+    factors = [f"{speed('ikj', size) / speed('ijk', size):.2g}" for size in sizes.SHOWN]
     assert f"`ikj` is {factors[0]} times as fast, although both orders fetch hardly any line" in PROSE
     assert f"Now `ikj` is {factors[1]} times as fast." in PROSE
     assert f"the {factors[1]} does not tell us what the lines cost" in PROSE
     assert speed("ijk", small) > 2 * speed("ijk", plain)
     assert speed("ikj", plain) > 2 * speed("ikj", small), "`ikj` itself has become faster per multiply-add"
-    wider = [speed("ijk", padded) / speed("ijk", plain), speed("ijk", turns.TIMED[0]) / speed("ijk", turns.TIMED[1])]
+    wider = [speed("ijk", padded) / speed("ijk", plain), speed("ijk", sizes.TIMED[0]) / speed("ijk", sizes.TIMED[1])]
     assert f"For N = 512, `ijk` takes {wider[0]:.1f} times as long without it, and for N = 1024 it takes {wider[1]:.1f} times" in PROSE
     assert 4 * (padded.ldb - plain.ldb) == 64
     assert "It makes the rows of B 64 bytes longer" in PROSE
@@ -284,7 +285,7 @@ def test_the_recorded_bars_bear_out_the_prose():
     panel = times.of_recording()
     assert panel.title.endswith("AMD EPYC (family 26, model 2)")
     assert [[f"{time:.3g}" for time in panel.bars[order]] for order in ("ijk", "ikj")] == [
-        [f"{2 / speed(order, size):.3g}" for size in turns.SHOWN] for order in ("ijk", "ikj")]
+        [f"{2 / speed(order, size):.3g}" for size in sizes.SHOWN] for order in ("ijk", "ikj")]
 
 
 def test_any_768_lines_would_let_a_column_of_512_stay():
@@ -295,7 +296,7 @@ def test_any_768_lines_would_let_a_column_of_512_stay():
     assert fetched["ijk", 544] > 10 * fetched["ikj", 544]
     assert fetched["ijk", 545] == fetched["ikj", 545]
     assert "512 + 32 + 1 = 545 lines" in PROSE
-    padded, plain = turns.SIZES[1:]
+    padded, plain = sizes.SIZES[1:]
     assert f"where it makes `ijk` {speed('ijk', padded) / speed('ijk', plain):.1f} times as fast" in PROSE
 
 
@@ -344,7 +345,7 @@ def test_where_more_lines_compete_for_a_set_ijk_is_slower():
 
 
 def test_the_six_orders_in_pairs_and_from_120_to_128():
-    for size in turns.SMALL:
+    for size in sizes.SMALL:
         for one, other in (("ijk", "jik"), ("ikj", "kij")):
             assert 2 / 3 < speed(one, size) / speed(other, size) < 3 / 2, "pairs are close together"
         assert min(speed("ikj", size), speed("kij", size)) > 2 * max(speed(order, size) for order in ORDERS if order[-1] != "j")
@@ -382,9 +383,9 @@ def test_at_48_both_orders_fetch_every_line_once_into_32_kib():
 
 @pytest.mark.slow
 def test_what_is_measured_is_labelled_and_a_missing_compiler_is_said(mine, monkeypatch):
-    monkeypatch.setattr(times, "SHOWN", (turns.Size.square(8), turns.Size(2, 3, 5, 7)))
+    monkeypatch.setattr(times, "SHOWN", (sizes.Size.square(8), sizes.Size(2, 3, 5, 7)))
     monkeypatch.setattr(times, "of_recording", lambda: pictures.Panel("recorded", {"ijk": (1.0, 1.0), "ikj": (0.1, 0.1)}))
-    monkeypatch.setattr(times, "SMALL", (turns.Size.square(7), turns.Size.square(8)))
+    monkeypatch.setattr(times, "SMALL", (sizes.Size.square(7), sizes.Size.square(8)))
     monkeypatch.setattr(times, "BUDGET_S", 0.001)
     monkeypatch.setattr(times, "ROUNDS", 2)
     if not times.no_compiler():
@@ -409,7 +410,7 @@ def test_programs_take_turns_and_a_disturbed_round_is_seen():
             now[0] += seconds * (1.5 if 6 < len(order) <= 8 else 1)
         return run
 
-    a, b = turns.in_turns([call("a", 0.002), call("b", 0.003)], rounds=3, budget_s=0.001, clock=lambda: now[0])
+    a, b = in_turns([call("a", 0.002), call("b", 0.003)], rounds=3, budget_s=0.001, clock=lambda: now[0])
     assert "".join(order) == "aabb" + "ab" * 3
     assert (a.best, b.best) == (pytest.approx(0.002), pytest.approx(0.003))
     assert (a.percent, b.percent) == ("50 %", "50 %")
@@ -417,7 +418,7 @@ def test_programs_take_turns_and_a_disturbed_round_is_seen():
     assert a.worst == pytest.approx(0.003)
 
 
-@pytest.mark.parametrize("size", [turns.Size.square(8), turns.Size(3, 5, 7, 21)])
+@pytest.mark.parametrize("size", [sizes.Size.square(8), sizes.Size(3, 5, 7, 21)])
 def test_matrices_begin_with_a_line_and_rows_of_b_lie_apart(size):
     A, B, C = size.matrices()
     assert [X.shape for X in (A, B, C)] == [(size.M, size.K), (size.K, size.N), (size.M, size.N)]
@@ -439,7 +440,7 @@ def test_the_slides_and_our_times_grow_as_the_prose_says():
 
 
 def test_the_notes_say_how_many_columns_share_a_line_and_what_the_speeds_are():
-    plain = turns.TIMED[1]
+    plain = sizes.TIMED[1]
     assert '"16 columns share each line on the left.' in NOTES
     assert LINE_BYTES // FLOAT == 16
     slow, fast = (speed(order, plain) for order in ("ijk", "ikj"))

@@ -23,10 +23,11 @@ import numpy as np
 from course_lib.bench.fingerprint import fingerprint_of
 from course_lib.kernels import cpu_kernel
 from course_lib.kernels.cpu import ORDERS
-from course_lib.lessons.triple_loop.turns import CLOCK, LAYOUTS, SIZES, SMALL, TIMED, RoundTimes, Size, four_steps, prepared
+from course_lib.lessons.triple_loop.sizes import LAYOUTS, SIZES, SMALL, TIMED, Size, four_steps
 from course_lib.run import matches
 from course_lib.run.cpu import build_cpu, resolve_cpu
 from course_lib.run.stopwatch import fastest, launches_for
+from course_lib.run.turns import CLOCK, RoundTimes, prepared
 from course_lib.toolchain import cpu_name
 from tools import ToolError
 from tools.options import out_option
@@ -49,7 +50,7 @@ def rounds_of(programs: Sequence[tuple[str, Size]], seconds: float) -> list[Roun
     """Time the programs in turns, one round at least, until so many seconds have gone since now; return the `RoundTimes` of each."""
     end = time.perf_counter() + seconds
     matrices = {size: size.matrices() for _, size in programs}
-    return in_rounds([prepared(name, size, matrices[size]) for name, size in programs], end)
+    return in_rounds([prepared(name, matrices[size]) for name, size in programs], end)
 
 
 def in_rounds(calls: Sequence[Callable[[], Any]], end: float) -> list[RoundTimes]:

@@ -8,7 +8,7 @@ from course_lib import data
 from course_lib.arch import device
 from course_lib.kernels.triton import Setting
 from course_lib.lessons.compiler.counts import MULTIPLIED, OURS, TILE, WAVEFRONTS, Step, our_step, step_of
-from course_lib.lessons.tensor_cores.times import allowed
+from course_lib.model.mma_rate import limit_by_wavefronts
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
@@ -45,7 +45,7 @@ def bounds() -> dict[str, tuple[int, float]]:
 
 
 def _bound(step: Step) -> float:
-    return allowed(step.sum(WAVEFRONTS) / step.counters[MULTIPLIED])
+    return limit_by_wavefronts(step.sum(WAVEFRONTS) / step.counters[MULTIPLIED])
 
 
 @style.styled

@@ -5,8 +5,8 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from course_lib import data
-from course_lib.arch import device
 from course_lib.lessons.tensor_cores.counts import of_an_mma
+from course_lib.model.mma_rate import limit_by_wavefronts
 from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
@@ -19,22 +19,11 @@ BARS = {                                       # name of a bar -> kernel
     "sbgemm_mma (bfloat16)": "sbgemm_mma",
     "cuBLAS (bfloat16)": "cuBLAS",
 }
-MULTIPLY_ADDS = 16 * 8 * 16                    # of an instruction in bfloat16
 
 
 def alone(kind: str) -> float:
     """Return the most 10^12 operations a second that a loop of nothing but this `mma.sync` was recorded to do on an H200."""
     return max(row["tflops"] for row in data.readings("mma").find(kind=kind))
-
-
-def allowed(wavefronts: float) -> float:
-    """Return how many 10^12 operations a second an H200 can do at most, at its highest clock, when each `mma` needs so many wavefronts.
-
-    >>> round(allowed(2))
-    535
-    """
-    h200 = device("H200")
-    return h200.sms * 1e6 * h200.clock_mhz / wavefronts * 2 * MULTIPLY_ADDS / 1e12
 
 
 def recorded(kernel: str) -> dict[str, Any]:
@@ -53,7 +42,7 @@ def scores() -> dict[str, float]:
 def limit() -> float:
     """Return how many 10^12 operations a second the wavefronts of `sbgemm_mma` allow at most."""
     each = of_an_mma("sbgemm_mma")
-    return allowed(each["loaded"] + each["stored"])
+    return limit_by_wavefronts(each["loaded"] + each["stored"])
 
 
 @style.styled

@@ -8,11 +8,12 @@ from course_lib.data.documents import LEE_CPU
 from course_lib.errors import CourseError
 from course_lib.explorables.orders import FLOAT
 from course_lib.lessons.triple_loop.pictures import Panel, steps_picture, times_picture
-from course_lib.lessons.triple_loop.turns import LAYOUTS, SHOWN, SIZES, SMALL, TIMED, RoundTimes, Size, in_turns, prepared
+from course_lib.lessons.triple_loop.sizes import LAYOUTS, SHOWN, SIZES, SMALL, TIMED, Size
 from course_lib.model import lee
 from course_lib.model.cache_lines import CacheShape
 from course_lib.plots import Picture, Table
 from course_lib.run import run_cpu
+from course_lib.run.turns import RoundTimes, in_turns, prepared
 from course_lib.toolchain import cpu_family, cpu_name, no_compiler
 from course_lib.widgets.compute import inputs
 
@@ -59,7 +60,7 @@ def _here(mine: str) -> Panel:
     if missing:
         return Panel(title, {}, f"Nothing is timed here, and nothing below needs it: {missing}.")
     try:
-        calls = [prepared(program, size) for size in SHOWN for program in programs.values()]
+        calls = [prepared(program, size.matrices()) for size in SHOWN for program in programs.values()]
     except CourseError as error:
         return Panel(title, {}, f"Nothing is timed here: {error}.")
     found = in_turns(calls, rounds=ROUNDS, budget_s=BUDGET_S)
@@ -77,7 +78,7 @@ def six() -> Table:
     rows: list[tuple[str, ...]] = [("python_ijk", f"{python:.3f}", "", "")]
     if not no_compiler():
         names = [f"gemm_{order}" for order in INNERMOST]
-        found = in_turns([prepared(name, size) for size in SMALL for name in names], rounds=ROUNDS, budget_s=BUDGET_S)
+        found = in_turns([prepared(name, size.matrices()) for size in SMALL for name in names], rounds=ROUNDS, budget_s=BUDGET_S)
         for name, small, power in zip(names, found[:len(names)], found[len(names):], strict=True):
             speeds = (f"{size.flops / spread.best / 1e9:.2f}" for size, spread in zip(SMALL, (small, power), strict=True))
             rows.append((name, *speeds, _most(small, power)))
