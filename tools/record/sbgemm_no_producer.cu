@@ -1,8 +1,8 @@
 // sbgemm_no_producer.cu -- sbgemm_tma.cu without its roles: a thread of the first warpgroup orders the copies between its own products
 //
 // Computes  what sbgemm_tma.cu does, with the same tiles, copies, barriers and products
-// Idea      shows what a warp that only fetches brings: `record roles` measures both in turns; there are no other differences than
-//           block 256 instead of 384, and no setmaxnreg, since without producers a thread has up to 255 registers anyway
+// Idea      shows what a warp that only fetches brings: `record roles` measures both in turns. Block 256 instead of 384, no setmaxnreg,
+//           since without producers a thread has up to 255 registers anyway; and the thread that fetches waits for the other warpgroup
 #ifndef BN            // the launcher passes all three with -D, or none
 #define BN 256
 #define STAGES 4

@@ -62,7 +62,7 @@ def draw_speeds() -> Axes:
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0, labelsize=13)
     ax.set_xlim(0, 1.28 * max(bound for _, bound in most.values()))
-    ax.set_xlabel(f"TFLOP/s, N = 4,096, median of {ROUNDS} rounds; {data.readings('short').label}", fontsize=12)
+    ax.set_xlabel(f"TFLOP/s, N = 4,096, median of {ROUNDS} rounds;\n{data.readings('short').label}", fontsize=12)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0)
     return ax
 
