@@ -140,6 +140,7 @@ def test_bank_conflicts_are_found_with_array_and_distance():
     assert report.findings[0].lesson == "lesson 06, Bank conflicts and padding"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tile", "times"), [(16, 4.0), (32, 8.0)])
 def test_of_two_arrays_in_a_line_the_one_with_conflicts_is_named_with_its_own_count(tile, times):
     report = check("sgemm_padded", TILE=tile, PAD=0)

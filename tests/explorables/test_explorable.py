@@ -30,6 +30,7 @@ def test_a_module_that_imports_something_else_is_refused(tmp_path, monkeypatch, 
         explorable.module_text("wrong")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [str, Path])
 def test_a_page_without_a_kernel_is_one_file(tmp_path, kind):
     shown = banks("sgemm_padded", tile=16, pad=2)

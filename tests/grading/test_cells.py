@@ -34,6 +34,7 @@ FILL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=6, slow=18)
 @pytest.mark.parametrize("where", ["outputs", "metadata", "widgets"])
 @pytest.mark.parametrize("text", FILL.values(), ids=FILL)

@@ -60,6 +60,7 @@ def test_differences_are_of_kernels_that_exist_and_have_reasons():
     assert all(len(reason) > 20 for table in (COUNTS, ULPS) for reason, _ in table.values())
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=8, slow=48)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_called_the_hardwares_is_the_hardwares(name):
@@ -68,6 +69,7 @@ def test_what_is_called_the_hardwares_is_the_hardwares(name):
         assert short not in differ or level[ours] == "PTX level"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=4, slow=8)
 @pytest.mark.parametrize("name", DIVERGING)
 def test_which_counters_are_not_called_the_hardwares(name):

@@ -64,6 +64,7 @@ def test_a_wait_that_nobody_ends_is_an_error(name, order):
         assert f"line {line_of(kernel, words)}" in str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=3)
 @pytest.mark.parametrize("name", MISUSES)
 def test_an_operation_that_an_mbarrier_does_not_allow_is_an_error(name):

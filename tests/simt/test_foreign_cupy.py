@@ -194,6 +194,7 @@ def scan():
     np.testing.assert_array_equal(y, np.cumsum(x))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=6)
 @pytest.mark.parametrize("name", CASES)
 def test_a_kernel_computes_what_numpy_computes(name):

@@ -24,6 +24,7 @@ def test_the_fault_is_found_and_nothing_else(case):
         assert pairs(cases.run(case, case.source, order).found) == pairs(case.finds)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=14)
 @ALL
 @pytest.mark.parametrize("order", [*ORDERS, 7])

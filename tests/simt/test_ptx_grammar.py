@@ -31,6 +31,7 @@ PROGRAMS = [pytest.param(kernel(body, before), value, id=f"{topic}-{i}") for top
             for i, (body, before, value) in enumerate(programs)]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=40)
 @pytest.mark.parametrize(("text", "expected"), PROGRAMS)
 def test_what_the_manual_allows_runs(text, expected):

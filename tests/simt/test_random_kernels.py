@@ -72,6 +72,7 @@ def check(text, kind, given, values, **how):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_integers(seed):
     rng = np.random.default_rng(seed)

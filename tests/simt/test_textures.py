@@ -131,6 +131,7 @@ KINDS = [(name, read, channels) for name in TYPES for channels in (1, 2, 4) for 
          if read == "element" or name in ("char", "uchar", "short", "ushort")]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(test=8)
 @pytest.mark.parametrize(("name", "read", "channels"), KINDS)
 def test_two_dimensions(name, read, channels):
