@@ -8,8 +8,8 @@ const HUES = { light: { 23: "#d55e00", 10: "#a64d83", 7: "#0072b2", parts: "#008
 const hueOf = (bits, parts) => (parts === 1 && [7, 10, 23].includes(bits) ? bits : bits === 7 ? "parts" : "other");
 const NAMED = { 7: "bfloat16", 10: "TF32", 23: "float32" }, TICKS = [0, -8, -16, -24, -32, -40];
 const raised = n => String(n).replace("-", "⁻").replace(".", "·").replace(/\d/g, d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]);
-const off = share => (Number(share) ? `off by ${share}` : "all that float32 has");
 export const power = (exponent, least) => (exponent <= least ? `less than 2 to the minus ${-least}` : `2 to the minus ${(-exponent).toFixed(1)}`);
+const off = (exponent, least, written) => (exponent <= least ? "all that float32 has" : `off by ${written(exponent)}`);
 
 export function sceneOf(values, states) {
   const { number, bits, parts } = values, column = states.bits.indexOf(bits), found = states.numbers[number];
@@ -91,7 +91,7 @@ function drawTable(pen, view, where) {
   scene.rows.forEach((row, i) => drawRow(pen, view, row, table.y + i * table.row, where, view.hues[[23, 10, 7][i]]));
   if (shown > 0) {
     const top = table.y + scene.rows.length * table.row + table.gap;
-    write(pen, view, `${plural(scene.bits, "fraction bit")}, ${plural(scene.parts, "part")}: ${off(scene.left)} of x`, 0.4 * text, top - 0.6 * text, { weight: 700, most: table.end - 0.8 * text });
+    write(pen, view, `${plural(scene.bits, "fraction bit")}, ${plural(scene.parts, "part")}: ${off(scene.left, scene.states.least, n => `2${raised(n.toFixed(1))}`)} of x`, 0.4 * text, top - 0.6 * text, { weight: 700, most: table.end - 0.8 * text });
     scene.own.forEach((row, i) => drawRow(pen, view, row, top + i * table.row, where, view.hues[hueOf(scene.bits, scene.parts)]));
   }
 }
@@ -155,7 +155,7 @@ export function draw(pen, given) {
 export function says({ scene }, step) {
   const { label, bits, parts, states, error, bound, left } = scene, kept = `${plural(bits, "fraction bit")}${parts > 1 ? ` in each of ${parts} parts` : ""}`;
   if (step <= 0) return `With ${kept}, how large is the largest error of C, as a share of Σ |a| |b|: 2 to the minus what? Predict, then play.`;
-  if (step < 2) return `${label} with ${kept} is ${off(left)} of it.`;
+  if (step < 2) return `${label} with ${kept} is ${off(left, states.least, power)} of it.`;
   const verdict = error < states.float32 ? "less than the rounding of float32's sums costs" : "more than the rounding of float32's sums costs";
   if (bits === 23) return `With ${kept} the numbers stay what they are, and the product is exact, as its sums are. sgemm_naive rounds sums: its error is ${power(states.float32, states.least)}.`;
   return `With ${kept} the largest error of the product is ${power(error, states.least)}; the bound is ${power(bound, states.least)}. It is ${verdict}: ${power(states.float32, states.least)} in sgemm_naive.`;

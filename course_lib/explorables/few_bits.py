@@ -65,18 +65,17 @@ def _power(x: float) -> float:
     return round(max(math.log2(x), LEAST) if x else LEAST, 2)
 
 
-def _row(name: str, x: np.float32, value: np.float32, mantissa: int) -> dict[str, Any]:
+def _row(name: str, value: np.float32, mantissa: int) -> dict[str, Any]:
     sign, exponent, fraction = bits(float(value)).split()
-    return {"name": name, "sign": sign, "exponent": exponent, "fraction": fraction[:mantissa], "value": f"{value:.9g}",
-            "off": f"{abs(float(value) - float(x)) / float(x):.1e}"}
+    return {"name": name, "sign": sign, "exponent": exponent, "fraction": fraction[:mantissa], "value": f"{value:.9g}"}
 
 
 def _number(label: str, value: float) -> dict[str, Any]:
     x = np.float32(value)
-    rows = [_row("float32", x, x, 23), _row("TF32", x, np.float32(round_to(x, "tf32")), 10),
-            _row("bfloat16", x, np.float32(round_to(x, "bf16")), 7)]
-    own = [[_row(f"part {i}", x, np.float32(part), n) for i, part in enumerate(split(np.asarray(x), n, len(PARTS)))] for n in BITS]
-    left = [[f"{abs(float(x) - sum(map(float, split(np.asarray(x), n, count)))) / float(x):.1e}" for count in PARTS] for n in BITS]
+    rows = [_row("float32", x, 23), _row("TF32", np.float32(round_to(x, "tf32")), 10),
+            _row("bfloat16", np.float32(round_to(x, "bf16")), 7)]
+    own = [[_row(f"part {i}", np.float32(part), n) for i, part in enumerate(split(np.asarray(x), n, len(PARTS)))] for n in BITS]
+    left = [[_power(abs(float(x) - sum(map(float, split(np.asarray(x), n, count)))) / float(x)) for count in PARTS] for n in BITS]
     return {"label": label, "rows": rows, "own": own, "left": left}
 
 

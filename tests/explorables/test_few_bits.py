@@ -55,7 +55,7 @@ def test_every_position_is_what_the_simulator_makes_of_it(m):
     for n, number in enumerate(shown["numbers"]):
         assert [row["value"] for row in number["own"][m - 2]] == [f"{x:.9g}" for x in own[:, n]]
         left = abs(np.float32(list(NUMBERS.values())[n]) - own.astype(float).cumsum(axis=0)[:, n]) / np.float32(list(NUMBERS.values())[n])
-        assert number["left"][m - 2] == [f"{x:.1e}" for x in left]
+        assert number["left"][m - 2] == [round(np.log2(x), 2) if x else LEAST for x in left]
     for count in PARTS:
         C = np.zeros((16, 16))
         simt.launch(ROUND, "product", 16, 16, [np.int32(A.shape[1]), np.int32(count), a, b, C])
@@ -90,7 +90,7 @@ def test_the_words_ask_first_and_answer_last(page):
     first, middle, last, described = evaluate(page, SAYS, states())
     assert first.endswith("Predict, then play.")
     assert "10.5" not in first + middle + described
-    assert middle == "1/3 with 7 fraction bits is off by 2.0e-03 of it."
+    assert middle == "1/3 with 7 fraction bits is off by 2 to the minus 9.0 of it."
     assert last.startswith("With 7 fraction bits the largest error of the product is 2 to the minus 10.5; the bound is 2 to the minus 7.0. "
                            "It is more than")
 

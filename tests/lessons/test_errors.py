@@ -62,4 +62,4 @@ def test_each_kernel_has_a_line_and_a_bound_of_its_colour():
     assert lines[1].get_ydata().tolist() == [1e-3, 1e-3]
     assert np.isnan(lines[2].get_ydata()[0]), "0 has no place on a logarithmic axis"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two", "dashed: the bound"]
-    assert "two 0.0e+00 at 8 and 1.0e-07 at 32 (bounds 1.0e-06 and 2.0e-06)" in describe_errors(MADE)
+    assert "two 0 at 8 and 2⁻²³·³ at 32 (bounds 2⁻¹⁹·⁹ and 2⁻¹⁸·⁹)" in describe_errors(MADE)

@@ -15,8 +15,8 @@ from course_lib.errors import CourseError
 from course_lib.explorables.few_bits import bound, states
 from course_lib.lessons import few_bits
 from course_lib.lessons.few_bits import eight, pictures, sums
-from course_lib.lessons.few_bits.errors import COLOURS
-from course_lib.lessons.few_bits.parts import in_e4m3, peaks
+from course_lib.lessons.few_bits.errors import COLOURS, as_power
+from course_lib.lessons.few_bits.parts import SIZES, in_e4m3, peaks
 from course_lib.lessons.few_bits.sums import DEPTHS, LONGEST, TERMS
 from course_lib.magic import from_cell
 from course_lib.model.number_formats import UNSPLIT, parts, round_to, scaled_parts
@@ -54,19 +54,20 @@ def halves(kernel, X):
     return [part.get() for part in found]
 
 
-def three_products(a, b):
-    """Return the product of two parts each, without that of both second parts, as the lesson adds it up."""
-    C = run("sgemm_bf16", a[1], b[0]).C
-    for x, y in ((a[0], b[1]), (a[0], b[0])):
-        C = run("sgemm_bf16", x, y, C, beta=1).C
-    return C
+def errors_so_far(a, b, A, B):
+    """Return the largest error after each of the four products of two parts, as the lesson adds them up."""
+    C, found = np.zeros((len(A), B.shape[1]), np.float32), []
+    for i, j in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        C = run("sgemm_bf16", a[i], b[j], C, beta=1).C
+        found.append(max_error(C, A, B))
+    return found
 
 
 def test_the_main_path_can_be_read_at_one_sitting():
     cells = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
     last = next(n for n, cell in enumerate(cells) if cell["id"] == "key-points")
     prose = " ".join("".join(cell["source"]) for cell in cells[:last] if cell["cell_type"] == "markdown")
-    assert len(re.findall(r"\w[^\s]*", re.sub(r"\]\([^)]*\)|<[^>]+>|[|*_`#>-]", " ", prose))) <= 1600
+    assert len(re.findall(r"\w[^\s]*", re.sub(r"\]\([^)]*\)|<[^>]+>|[|*_`#>-]", " ", prose))) <= 1560
 
 
 def test_the_readers_split_is_right_and_mistakes_are_named(mine):
@@ -80,22 +81,27 @@ def test_the_readers_split_is_right_and_mistakes_are_named(mine):
 def test_the_prediction(mine):
     rng = np.random.default_rng(20)
     A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
-    bf16 = max_error(run("sgemm_bf16", A, B).C, A, B)
-    a, b = halves(mine, A), halves(mine, B)
-    assert np.array_equal(run("sgemm_bf16", A, B).C, run("sgemm_bf16", a[0], b[0]).C)
-    assert bf16 / max_error(three_products(a, b), A, B) > bound(7, 1) / bound(7, 2) == pytest.approx(256, abs=1)
-    says("at most 2⁻⁸ · 2⁻⁸ = 2⁻¹⁶, is missing: 2⁻¹⁷ + 2⁻¹⁷ + 2⁻¹⁶ = 2⁻¹⁵. So the bound becomes 256 times smaller")
+    first, second, *last = errors_so_far(halves(mine, A), halves(mine, B), A, B)
+    assert (as_power(first), round(first / second, 1), list(map(as_power, last))) == ("2⁻¹⁰·¹", 1.6, ["2⁻¹⁹·⁴", "2⁻¹⁹·⁷"])
+    says("A0 · B1 brings the error down to 2⁻¹⁹·⁴")
+    says("A1 · B1 brings it only to 2⁻¹⁹·⁷")
+
+
+def test_the_bound_of_two_parts():
+    assert bound(7, 1) / bound(7, 2) == pytest.approx(256, abs=1)
+    says("at most 2⁻⁸ · 2⁻⁸ = 2⁻¹⁶, is missing: 2⁻¹⁷ + 2⁻¹⁷ + 2⁻¹⁶ = 2⁻¹⁵. That is 256 times smaller than 2⁻⁷")
 
 
 @pytest.mark.slow
-def test_what_second_parts_gain_with_other_numbers():
+def test_what_part_1_of_a_alone_gains_with_other_numbers():
     gains = []
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
-        gains.append(round(max_error(run("sgemm_bf16", A, B).C, A, B) / max_error(three_products(parts(A, 2), parts(B, 2)), A, B)))
-    assert (len(gains), min(gains), max(gains)) == (12, 449, 627)
-    says("With twelve pairs of random matrices, yours among them, it was 449 to 627 times")
+        first, second, *_ = errors_so_far(parts(A, 2), parts(B, 2), A, B)
+        gains.append(round(first / second, 1))
+    assert (len(gains), min(gains), max(gains)) == (12, 1.1, 1.6)
+    says("With twelve pairs of random matrices, yours among them, the error became 1.1 to 1.6 times smaller")
 
 
 def test_down_to_which_number_three_parts_are_exact():
@@ -112,8 +118,8 @@ def test_down_to_which_number_three_parts_are_exact():
 def test_the_example_of_the_yardstick():
     A, B = np.float32([[3, 2]]), np.float32([[2], [-2.99]])
     exact, size = reference(A, B).item(), magnitude(A, B).item()
-    assert (round(exact, 2), round(size, 2), round(100 * 0.001 / exact)) == (0.02, 11.98, 5)
-    says("3 · 2 − 2 · 2.99 = 0.02. An error of 0.001 is 5 % of that, yet tiny beside the two products, 6 and 5.98")
+    assert (round(exact, 2), round(size, 2), round(exact / 0.001)) == (0.02, 11.98, 20)
+    says("3 · 2 − 2 · 2.99 = 0.02. An error of 0.001 is a twentieth of that, yet tiny beside the two products, 6 and 5.98")
     says("Here that is 6 + 5.98 = 11.98")
 
 
@@ -124,9 +130,9 @@ def test_what_there_was_to_find_in_the_picture():
     assert math.floor(10 * three[5]) / 10 == 28.6
     assert all(0.3 < after - before < 1.5 for before, after in zip(one[:-2], one[1:-1], strict=True))
     assert next(bits for bits, error in zip(shown["bits"], one, strict=True) if error > -shown["float32"]) == 19
-    says("2 to the minus 10.5, well below the bound")
+    says("2⁻¹⁰·⁵, well below the bound")
     says("It takes 19")
-    says("reach 2 to the minus 19.4, not quite the orange line. Three reach 2 to the minus 28.6, far below it")
+    says("reach 2⁻¹⁹·⁴, not quite the orange line. Three reach 2⁻²⁸·⁶, far below it")
     assert two[5] < -shown["float32"] < two[5] + 3 < three[5] - 5
 
 
@@ -187,24 +193,24 @@ def test_the_picture_of_the_products_has_six_above_the_waterline():
     boxes = [text for text in ax.texts if text.get_text().startswith("A")]
     assert len(boxes) == 9
     assert [text.get_text() for text in boxes if text.get_position()[1] < line] == ["A1 · B2", "A2 · B1", "A2 · B2"]
-    assert "Below it: A1 B2 1e-09, A2 B1 1e-09, A2 B2 2e-12." in pictures.describe_products()
+    assert "Below it: A1 B2 2⁻²⁹·⁶, A2 B1 2⁻²⁹·⁴, A2 B2 2⁻³⁸·⁸." in pictures.describe_products()
 
 
 def test_short_sums_make_the_error_small_and_parts_do_not():
     naive, short, long_sum, both = found = list(sums.ways().values())
-    assert [round(1e8 * error, 1) for error in found] == [17.0, 3.1, 244.9, 2.3]
+    assert list(map(as_power, found)) == ["2⁻²²·⁵", "2⁻²⁴·⁹", "2⁻¹⁸·⁶", "2⁻²⁵·⁴"]
     assert round(long_sum / naive) == 14
     assert short / both < 1.4
     squares = pictures.draw_ways().collections
     assert [square.get_sizes()[0] / pictures.POINTS for square in squares] == pytest.approx([1e8 * error for error in found])
     assert [tuple(square.get_offsets()[0]) for square in squares] == [(0, 0), (1, 0), (0, 1), (1, 1)]
-    assert "float32, sums of 64 terms 3.1; three parts, tensor cores, one long sum 244.9" in pictures.describe_ways()
-    says("`sgemm_naive` is 17 · 10⁻⁸ of Σ |a| |b|, that of `sgemm_parts` 2.3 · 10⁻⁸")
-    says("Short sums alone bring float32 from 17 to 3.1 · 10⁻⁸")
-    says("Parts on tensor cores alone, with one long sum, have 245 · 10⁻⁸, 14 times as much as `sgemm_naive`")
+    assert "float32, sums of 64 terms 2⁻²⁴·⁹; three parts, tensor cores, one long sum 2⁻¹⁸·⁶" in pictures.describe_ways()
+    says("`sgemm_naive` is 2⁻²²·⁵, that of `sgemm_parts` 2⁻²⁵·⁴")
+    says("Short sums alone bring float32 from 2⁻²²·⁵ to 2⁻²⁴·⁹")
+    says("Parts on tensor cores alone, with one long sum, have 2⁻¹⁸·⁶, 14 times as much as `sgemm_naive`")
     assert (LONGEST, TERMS) == (4096, 64)
     assert (LONGEST / (TERMS + LONGEST / TERMS), round(naive / short, 1)) == (32, 5.5)
-    says("The bound of float32 fell 32 times, its error 5.5 times")
+    says("from 4,096 · 2⁻²⁴ to 128 · 2⁻²⁴, and becomes 32 times smaller")
 
 
 def test_the_lines_that_end_a_sum_are_those_of_the_kernel():
@@ -217,11 +223,12 @@ def test_the_lines_that_end_a_sum_are_those_of_the_kernel():
 
 @pytest.mark.slow
 def test_short_sums_make_the_error_small_with_other_numbers_too():
-    found = 1e8 * np.array([list(sums.ways(seed).values()) for seed in SEEDS])
-    least, most = ([float(f"{error:.1f}") for error in errors] for errors in (found.min(axis=0), found.max(axis=0)))
-    assert (len(found), [round(least[0]), least[1], round(least[2]), least[3]]) == (12, [12, 1.9, 202, 1.6])
-    assert [round(most[0]), most[1], round(most[2]), most[3]] == [20, 3.1, 264, 3.3]
-    says("Twelve pairs of random matrices gave 12 to 20 and 1.9 to 3.1 · 10⁻⁸ in float32, and 202 to 264 and 1.6 to 3.3 · 10⁻⁸ with parts")
+    naive, short, long_sum, _ = np.array([list(sums.ways(seed).values()) for seed in SEEDS]).T
+    gains, losses = naive / short, long_sum / naive
+    assert (len(gains), round(gains.min(), 1), round(gains.max(), 1)) == (12, 5.0, 9.6)
+    assert (round(losses.min()), round(losses.max())) == (12, 20)
+    says("With twelve pairs of random matrices short sums made the error of float32 5.0 to 9.6 times smaller")
+    says("Parts with one long sum had 12 to 20 times the error of `sgemm_naive`")
 
 
 def test_a_format_has_one_colour_in_all_pictures():
@@ -245,8 +252,8 @@ def test_when_two_parts_are_enough():
     assert abs(enough - 580) < 20, enough
     assert bound(7, 2) / U == pytest.approx(512, abs=0.1)
     assert roundings(1024, "bf16x3") == 1024 / 16 + 30
-    says("from about K = 580 on. In units of 2⁻²⁴ the bound of two parts is 512 for the numbers (2⁻¹⁵) and K/16 + 30 for the sums: a "
-         "float32 addition for every 16 terms, 24 for the 16 terms that a tensor core adds up, and 6 for what is left. Float32's K + 2 are")
+    says("from about K = 580 on. The bound of two parts is 2⁻¹⁵ = 512 · 2⁻²⁴ for the numbers, and (K/16 + 30) · 2⁻²⁴ for the sums: a "
+         "float32 addition for every 16 terms, 24 for the 16 terms that a tensor core adds up, and 6 for what is left. Float32's (K + 2) ·")
 
 
 def test_an_infinity_and_a_number_beyond_bfloat16(mine):
@@ -269,10 +276,14 @@ def test_an_infinity_and_a_number_beyond_bfloat16(mine):
 def test_without_a_scale_e4m3_saturates_and_loses_small_numbers():
     rows = few_bits.rows_in_e4m3().rows
     assert [row[1] for row in rows] == ["64 / 0", "47 / 0", "0 / 0", "0 / 40", "0 / 64"]
-    assert [round(float(row[2]) / float(rows[2][2])) for row in rows] == [30, 24, 1, 20, 30]
-    assert {row[3] for row in rows} == {"1.4e-02"}
-    assert rows[2][2] == "1.1e-02"
-    says("its error is 1.4 · 10⁻² instead of 1.1 · 10⁻²")
+    assert ({row[3] for row in rows}, rows[2][2]) == ({"2⁻⁶·¹"}, "2⁻⁶·⁴")
+    says("its error is 2⁻⁶·¹ instead of 2⁻⁶·⁴")
+    rng = np.random.default_rng(20)
+    A, B = rng.standard_normal((32, 64), np.float32)[:1], rng.standard_normal((64, 32), np.float32)
+    found = [max_error(in_e4m3(row, B), row, B) for row in ((A * 10.0**power).astype(np.float32) for power in SIZES)]
+    assert [row[2] for row in rows] == list(map(as_power, found))
+    assert [round(error / found[2], -1) for error in found] == [30, 20, 0, 20, 30]
+    says("the error is 20 to 30 times as large as in the row of numbers about 1")
     with pytest.raises(CompileError, match="'.satfinite' modifier required"):
         compile_cuda('__global__ void f(float a, short* b) { asm("cvt.rn.e4m3x2.f32 %0, %1, %1;" : "=h"(*b) : "f"(a)); }',
                      name="f", arch="sm_90a")
@@ -304,7 +315,7 @@ def test_the_bars_of_the_scoreboard_are_the_recorded_speeds_and_errors():
     rows = readings("warpgroups").find(kernel="sgemm_parts")
     for axes, names in ((speeds, ("library", "ours")), (errors, ("library_error", "error"))):
         bars = [bar.get_width() for group in axes.containers for bar in group]
-        shown = [2e-12 * row["N"] ** 3 / row[name] if axes is speeds else 1e7 * row[name] for name in names for row in rows]
+        shown = [2e-12 * row["N"] ** 3 / row[name] if axes is speeds else row[name] for name in names for row in rows]
         assert bars == pytest.approx(shown)
     assert pictures.describe_beside_the_library().count("cuBLAS") == len(rows)
 
@@ -330,10 +341,11 @@ def test_which_formats_hold_257():
 def test_the_sums_of_fp8():
     """With positive numbers one sum for all of K loses more than rounding does; fresh sums do not."""
     rounding, _, all_of_k = eight.errors(4096)
-    assert round(100 * all_of_k) == 7
+    assert as_power(all_of_k) == "2⁻³·⁸"
     assert round(all_of_k / rounding) == 15
-    assert round(100 * eight.errors(16384)[-1]) == 22
+    assert as_power(eight.errors(16384)[-1]) == "2⁻²·²"
+    assert eight.errors(16384)[-1] > 0.2
     for K in eight.DEPTHS:
-        assert eight.errors(K)[1] < 2e-3
-    says("loses up to 7 % of an element, fifteen times as much")
-    says("At K = 16,384 it is 22 %")
+        assert eight.errors(K)[1] < 2**-9
+    says("loses up to 2⁻³·⁸ of an element, fifteen times as much")
+    says("At K = 16,384 it is 2⁻²·², more than a fifth. A fresh sum every 128 terms loses less than 2⁻⁹")

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import simt
+from course_lib.lessons.few_bits.errors import as_power
 from course_lib.model.number_formats import round_to_eight
 from course_lib.plots import Table
 
@@ -34,7 +35,7 @@ def errors(K: int) -> tuple[float, ...]:
 
 def sums_of_eight() -> Table:
     """Return the errors of rounding and of sums of positive numbers in E4M3, by K."""
-    rows = [(f"{K:,}", *(f"{error:.1e}" for error in errors(K))) for K in DEPTHS]
+    rows = [(f"{K:,}", *map(as_power, errors(K))) for K in DEPTHS]
     heads = ("K", "A and B rounded, sums exact", f"sums of {TERMS} terms", "one sum for all of K")
     return Table(heads, rows, "Largest error / Σ |a| |b| of positive numbers in E4M3; "
                  "in the last two columns of the sums alone; computed by the simulator")

@@ -1,5 +1,6 @@
 """How far a kernel's C is from the exact one, over the number of terms of a sum, and what its format allows."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,16 @@ TILE = {"BM": 16, "BN": 16, "BK": 16, "WM": 16, "WN": 16}
 DEPTHS = (8, 32, 128, 512, 2048)
 ONE_WAY = 0x6FFF                       # low bits that both round down: TF32 by 0xFFF of 0x1000 at most, bfloat16 by 0x6FFF of 0x8000
 KINDS = ("random, both signs", "random, all positive", "all rounded down")
+RAISED = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def as_power(x: float) -> str:
+    """Write a number as a power of two, as the lesson writes every error.
+
+    >>> as_power(2.0**-7), as_power(7e-4), as_power(0.0)
+    ('2⁻⁷·⁰', '2⁻¹⁰·⁵', '0')
+    """
+    return "2" + f"{math.log2(x):.1f}".translate(RAISED) if x else "0"
 
 
 @dataclass(frozen=True)
@@ -101,8 +112,8 @@ def describe_errors(found: Iterable[Errors]) -> str:
     words = []
     for e in found:
         first, last = min(e.errors), max(e.errors)
-        words.append(f"{e.kernel} {e.errors[first]:.1e} at {first} and {e.errors[last]:.1e} at {last} (bounds {e.bounds[first]:.1e} and "
-                     f"{e.bounds[last]:.1e})")
+        words.append(f"{e.kernel} {as_power(e.errors[first])} at {first} and {as_power(e.errors[last])} at {last} (bounds "
+                     f"{as_power(e.bounds[first])} and {as_power(e.bounds[last])})")
     return f"Largest error of C over K: {'; '.join(words)}."
 
 
@@ -125,12 +136,12 @@ def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str |
         drawn.append((-(e.errors[xs[-1]] or np.nan), line))
         ax.plot(xs, [e.bounds[K] for K in xs], linestyle="--", color=colour, linewidth=1.6)
     ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
+    ax.set_yscale("log", base=2)
     xs = sorted({K for e in found for K in e.errors})
     ax.set_xticks(xs, [f"{K:,}" for K in xs])
     ax.minorticks_off()
     ax.grid(axis="y")
-    ax.set(ylim=(1e-9, 3e-2), xlabel="K: terms of each sum", ylabel="largest error / Σ |a| |b|", title=title or "")
+    ax.set(ylim=(2.0**-30, 2.0**-5), xlabel="K: terms of each sum", ylabel="largest error / Σ |a| |b|", title=title or "")
     ax.plot([], [], linestyle="--", color=style.GREY, linewidth=1.6, label="dashed: the bound")
     handles = [*(line for _, line in sorted(drawn, key=lambda pair: pair[0])), ax.lines[-1]]
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(-0.1, -0.15))      # below: on a phone there is no place beside
@@ -140,7 +151,8 @@ def draw_errors(found: Sequence[Errors], ax: Axes | None = None, *, title: str |
 def error_facts(found: Sequence[Errors]) -> dict[str, str]:
     """Return what the table shows of errors: each kernel's largest K, and its share of the bound."""
     last = max(found[0].errors)
-    return {f"{e.label}, K = {last:,}": f"{e.errors[last]:.1e}, {100 * e.errors[last] / e.bounds[last]:.2g} % of its bound" for e in found}
+    return {f"{e.label}, K = {last:,}": f"{as_power(e.errors[last])}, {100 * e.errors[last] / e.bounds[last]:.2g} % of its bound"
+            for e in found}
 
 
 def error_sliders(kind: str = KINDS[0], names: Sequence[str | Kernel] = COMPARED) -> Explore:

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from course_lib import arch, cp
 from course_lib.data import readings
+from course_lib.lessons.few_bits.errors import as_power
 from course_lib.model.number_formats import parts, round_to, round_to_eight
 from course_lib.plots import Table
 from course_lib.run import max_error
@@ -27,7 +28,7 @@ def check_parts(text: str) -> str:
             return (f"wrong: {name}[{i}] is {mine.get()[i]:.9g}, but x[{i}] = {x[i]:.9g} has {right[i]:.9g} there "
                     f"({len(wrong)} of {len(x)} are wrong)")
     left = np.max(np.abs(x - found[0].get() - found[1].get()) / np.abs(x))
-    return f"right: {len(x):,} numbers; what both parts leave is at most {left:.1e} of a number"
+    return f"right: {len(x):,} numbers; what both parts leave is at most 2 to the minus {-np.log2(left):.1f} of a number"
 
 
 def peaks() -> tuple[float, float]:
@@ -68,7 +69,7 @@ def rows_in_e4m3() -> Table:
         row = (A[:1] * 10.0**power).astype(np.float32)
         kept = np.abs(round_to_eight(row, "e4m3"))
         found.append((label, f"{np.sum(kept == 0)} / {np.sum(kept == 448)}",
-                      *(f"{max_error(in_e4m3(row, B, scaled), row, B):.1e}" for scaled in (False, True))))
+                      *(as_power(max_error(in_e4m3(row, B, scaled), row, B)) for scaled in (False, True))))
     return Table(("numbers of the row", "became 0 / ±448", "error of the product", "error with scales"), found,
                  "64 numbers of a row of A in E4M3, and the largest error / Σ |a| |b| of its product with B; sums exact")
 

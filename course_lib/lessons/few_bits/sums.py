@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from course_lib import kernels
 from course_lib.kernels.user import UserKernel
+from course_lib.lessons.few_bits.errors import as_power
 from course_lib.model.number_formats import from_bf16, parts, to_bf16
 from course_lib.plots import Table
 from course_lib.run import run
@@ -121,7 +122,7 @@ def error_with_parts(count: int, K: int) -> float:
 
 def when_enough() -> Table:
     """Return the errors with two parts beside float32's error and bound, by K."""
-    rows = [(f"{K:,}", f"{error_with_parts(2, K):.0e}", f"{error_of('sgemm_naive', K):.0e}", f"{tolerance(K):.0e}") for K in DEPTHS]
+    rows = [(f"{K:,}", *map(as_power, (error_with_parts(2, K), error_of("sgemm_naive", K), tolerance(K)))) for K in DEPTHS]
     return Table(("K", "2 parts, 3 products", "float32, sgemm_naive", "float32's bound"), rows,
                  "Largest error / Σ |a| |b| of random numbers, computed by the simulator; "
                  "the two parts by sgemm_split with three of its products")
