@@ -26,17 +26,21 @@ from course_lib.gpu.launch import arguments, prepare_function
 from course_lib.gpu.library import bind_product
 from course_lib.gpu.timing import call_once, time_call
 from course_lib.kernels import Kernel, get
+from course_lib.kernels.bf16 import PAIRS_OF_BLOCKS
+from course_lib.kernels.kernel import ceil_div
 from course_lib.model.number_formats import BITS, FORMATS, to_bf16
 from course_lib.run.accuracy import tolerance
 from course_lib.run.inputs import BY_COLUMNS, factor_map
 from course_lib.run.types import Array
 
 SIZES = (1024, 2048, 4096, 8192)
+ROWS, COLS = 128, 128           # of a tile of C; kernels with a parameter BN have so many columns
 RUNS, WHOLE = 3, 16             # runs of the whole race; elements of which sizes are multiples, so that rows of FP8 are whole 16 bytes
 TILES = ({"BN": 256, "STAGES": 4}, {"BN": 128, "STAGES": 6})
 OUT_TILES = ({"BN": 256, "STAGES": 3}, {"BN": 256, "STAGES": 3, "GROUP": 8}, {"BN": 128, "STAGES": 6})       # beside which C's has room
 DISCIPLINES: dict[str, dict[str, tuple[dict[str, int], ...]]] = {          # kernels, and the parameters that are tried
-    "bfloat16": {"sbgemm_tma": TILES, "sbgemm_clusters": TILES},
+    "bfloat16": {"sbgemm_tma": TILES, "sbgemm_clusters": TILES,
+                 "sbgemm_wide_stores": ({"BN": 256, "STAGES": 4}, {"BN": 256, "STAGES": 4, "GROUP": 4}, {"BN": 128, "STAGES": 6})},
     "bfloat16 to bfloat16": {"bgemm_clusters": OUT_TILES},
     "FP8 to bfloat16": {"b8gemm_clusters": OUT_TILES},
     "three parts": {"sgemm_parts": ({"GROUP": 8}, {"GROUP": 4})},
@@ -157,6 +161,21 @@ def take_turns(library: Call, ours: Call) -> list[tuple[float, float]]:
     return [((first + last) / 2, (second + third) / 2) for first, second, third, last in turns]
 
 
+def evenly(tiles: int, multiprocessors: int) -> int:
+    """Return how many blocks share tiles evenly: as few as can be, where none has more than it would with one block per multiprocessor.
+
+    >>> [evenly(tiles, 132) for tiles in (64, 132, 133, 512)]
+    [64, 132, 67, 128]
+    """
+    return ceil_div(tiles, ceil_div(tiles, multiprocessors))
+
+
+def blocks_of(kernel: Kernel, parameters: Mapping[str, int], M: int, N: int, multiprocessors: int) -> int:
+    """Return how many blocks to launch; where two are a cluster, each pair has a pair of tiles, one above the other."""
+    pair = 2 if PAIRS_OF_BLOCKS in kernel.rules else 1
+    return max(2, pair * evenly(ceil_div(M, pair * ROWS) * ceil_div(N, parameters.get("BN", COLS)), multiprocessors // pair))
+
+
 def run_heat(arrays: Arrays, multiprocessors: int, chosen: Mapping[str, dict[str, int]] | None = None) -> Iterator[dict[str, Any]]:
     """Measure one product with each kernel of its discipline: find the fastest parameters, check the answer, take turns with the library.
 
@@ -173,8 +192,7 @@ def run_heat(arrays: Arrays, multiprocessors: int, chosen: Mapping[str, dict[str
     heat = arrays.heat
     for name, tried in DISCIPLINES[heat.dtype].items():
         kernel = get(name)
-        blocks = multiprocessors // 2 * 2          # two are a cluster
-        choices = [chosen[name]] if chosen else [parameters | {"blocks": blocks} for parameters in tried]
+        choices = [chosen[name]] if chosen else [p | {"blocks": blocks_of(kernel, p, heat.M, heat.N, multiprocessors)} for p in tried]
         parameters, _ = min(((p, trial(arrays.ours(kernel, p))) for p in choices), key=itemgetter(1))
         ours, library = arrays.ours(kernel, parameters), arrays.library()
         wrong, error = arrays.judged(ours, kernel.inputs)

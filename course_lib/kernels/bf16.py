@@ -63,8 +63,11 @@ PAIRS_OF_BLOCKS = Rule("blocks % 2 == 0", WHY_PAIRS, lambda p: p["blocks"] % 2 =
                        lambda p: f"blocks = {p['blocks']}: take an even number, as two blocks are a cluster")
 
 
-def _warpgroups(name, idea, BN, stage, parameters, group=4, cluster=1, lesson="", boxes=((128, 64), (64, 64)), **formats):
-    """Return a kernel of a producer and two consumers, whose blocks take turns with the tiles of C; some have room for such a tile."""
+def _warpgroups(name, idea, BN, stage, parameters, group=4, cluster=1, lesson="", threads=384, boxes=((128, 64), (64, 64)), **formats):
+    """Return a kernel of a producer and two consumers (without: 256 threads), whose blocks take turns with the tiles of C.
+
+    Some have room for such a tile.
+    """
     def tile(p):
         return p["BN"] if BN is None else BN
 
@@ -72,12 +75,13 @@ def _warpgroups(name, idea, BN, stage, parameters, group=4, cluster=1, lesson=""
         return p["STAGES"] * stage(tile(p)) + (2 * 128 * tile(p) if "result" in formats else 0)
 
     blocks = Parameter("blocks", "blocks of the grid; each takes every so manyth tile of C", 132, low=2, high=2**20, choices=(132,))
-    bands = Parameter("GROUP", "rows of tiles that are computed together, column by column", group, high=64, choices=(4, 8))
+    bands = Parameter("GROUP", "rows of tiles that are computed together, column by column", group, high=64,
+                      choices=tuple(sorted({4, 8, group})))
     return Kernel(
         name, FOLDER / f"{name}.cu", name, idea=idea, lesson=lesson, parameters=(*parameters, bands, blocks),
         rules=(*([one_of_rule("BN", 128, 256)] if BN is None else []), *([PAIRS_OF_BLOCKS] if cluster > 1 else []),
                shared_rule(lambda p: shared(p) + 1024)),
-        passes=tuple(p.name for p in (*parameters, bands)), block_of=lambda p: (384, 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1),
+        passes=tuple(p.name for p in (*parameters, bands)), block_of=lambda p: (threads, 1, 1), grid_of=lambda M, N, p: (p["blocks"], 1, 1),
         dynamic_of=shared, boxes=boxes, needs=HOPPER,
         outputs_of=lambda p: tile(p) // 2, **formats)
 
@@ -102,6 +106,8 @@ def kernels() -> Iterator[Kernel]:
                       lambda BN: 2 * 64 * (128 + BN), (wide, stages), lesson="18_roles", inputs="bf16", stored="bf16")
     yield _warpgroups("sbgemm_clusters", "two blocks fetch half of B's tile each, for both", None,
                       lambda BN: 2 * 64 * (128 + BN), (wide, stages_of(4)), cluster=2, inputs="bf16", stored="bf16")
+    yield _warpgroups("sbgemm_wide_stores", "a thread that multiplies orders the copies, and C leaves 16 bytes at a time", None,
+                      lambda BN: 2 * 64 * (128 + BN), (wide, stages), 16, lesson="18_roles", threads=256, inputs="bf16", stored="bf16")
     yield _warpgroups("bgemm_clusters", "C rounded to bfloat16 too: a tile leaves by tensor map while the next is computed", None,
                       lambda BN: 2 * 64 * (128 + BN), (wide, stages_of(3)), cluster=2, inputs="bf16", stored="bf16", result="bf16",
                       boxes=((128, 64), (64, 64), (64, 64)))

@@ -40,6 +40,7 @@ SIZES["sbgemm_stages"] = ({}, {"BM": 32, "BN": 32, "BK": 32, "WM": 16, "WN": 32,
                           {"BM": 48, "BN": 96, "BK": 64, "WM": 48, "WN": 96, "STAGES": 4}, {"BM": 256, "BN": 192, "WN": 96})
 SIZES["sbgemm_tma"] = ({}, {"BN": 128, "STAGES": 2, "GROUP": 1, "blocks": 2}, {"STAGES": 3, "GROUP": 3, "blocks": 3})
 SIZES["sbgemm_clusters"] = ({}, {"BN": 128, "STAGES": 2, "GROUP": 1, "blocks": 2}, {"STAGES": 3, "GROUP": 3, "blocks": 4})
+SIZES["sbgemm_wide_stores"] = SIZES["sbgemm_tma"]
 SIZES["sgemm_parts"] = ({}, {"GROUP": 1, "blocks": 3})
 SIZES["bgemm_clusters"] = ({}, {"BN": 128, "STAGES": 2, "GROUP": 1, "blocks": 2}, {"STAGES": 2, "GROUP": 3, "blocks": 4})
 SIZES["b8gemm_clusters"] = SIZES["bgemm_clusters"]

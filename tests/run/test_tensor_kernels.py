@@ -142,6 +142,9 @@ MUTANTS = [
     ("sbgemm_tma", "normal", ("i / 2 % 2 * 8, q", "i / 4 % 2 * 8, q")),
     ("sbgemm_tma", "normal", ("Bs + i * 128", "Bs + i * 64")),
     ("sbgemm_tma", "normal", ("group * 64 * 128 + 2 * i", "group * 64 * 128 + i")),
+    *(("sbgemm_wide_stores", "normal", change) for change in (
+        ("odd ? x : z", "odd ? z : x"), ("{a, b, z, w} : float4{x, y, a, b}", "{z, w, a, b} : float4{x, y, a, b}"), ("odd * 8 + t", "t"),
+        ("row + j * 4", "row + j * 2"))),
     *(("sgemm_parts", "all parts of one sign", ("201100", order)) for order in ("101100", "200100", "201000")),
     ("sgemm_parts", "all of one sign", ("c[i] += d[i]", "c[i] = d[i]")),
     ("sgemm_parts", "normal", ("x = shifts[i / 2 % 2] + columns", "x = shifts[0] + columns")),

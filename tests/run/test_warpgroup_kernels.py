@@ -243,6 +243,7 @@ COPY = {**dict.fromkeys(NAMES, "tensor.2d"), "sgemm_parts": "tensor.3d"}
 NO_EXPECT = [("barrier_expect(barrier, A_BYTES + B_BYTES);", "barrier_arrive(barrier);")]
 NO_FENCE = [('asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");', "")]
 EARLY = {**dict.fromkeys(NAMES, [("products_wait<1>();            // those", "// those")]),
+         "sbgemm_wide_stores": [("products_wait<1>();                // those", "// those")],
          "sgemm_parts": [("products_wait<0>();            // the other", "// the other"), ("if (t == 0) barrier_arrive(used + 8 * stage);",
                                                                      "if (t == 0) barrier_arrive(used + 8 * stage); products_wait<0>();")]}
 
@@ -274,12 +275,19 @@ def test_a_fence_behind_the_init_is_needed_where_the_barrier_behind_it_is_relaxe
 def test_a_wrong_phase_ends_in_an_error(name):
     """A consumer that waits for the phase before takes a tile that has not come; a producer that does waits for ever."""
     kernel, line = spoiled(name, ("barrier_wait(filled + 8 * stage, phase);", "barrier_wait(filled + 8 * stage, phase ^ 1);"))
-    with pytest.raises(MbarrierMisuse, match="Its copies are still under way: nobody has waited for that phase") as caught:
-        run(kernel, *factors(name, 20, 20, 660), backend="sim", **SMALL[name])
-    assert abs(caught.value.line - line("arrive.expect_tx")) <= 1
-    assert abs(caught.value.facts["other_line"] - line("mbarrier.init")) <= 1, "where the mbarrier was made"
-    kernel, line = spoiled(name, ("barrier_wait(used + 8 * stage, phase ^ 1);", "barrier_wait(used + 8 * stage, phase);"))
-    with pytest.raises(BarrierDeadlock, match="waits for phase 0 of the mbarrier .* 1 of 1 arrivals are missing"):
+    if name == "sbgemm_wide_stores":           # whose thread that orders copies comes to that barrier only when its own products have run
+        found = run(kernel, *factors(name, 20, 20, 660), backend="sim", racecheck=True, **SMALL[name])
+        assert found.hazards[0].kind == "RAW"
+        assert abs(found.hazards[0].first_line - line(COPY[name])) <= 2
+    else:
+        with pytest.raises(MbarrierMisuse, match="Its copies are still under way: nobody has waited for that phase") as caught:
+            run(kernel, *factors(name, 20, 20, 660), backend="sim", **SMALL[name])
+        assert abs(caught.value.line - line("arrive.expect_tx")) <= 1
+        assert abs(caught.value.facts["other_line"] - line("mbarrier.init")) <= 1, "where the mbarrier was made"
+    which = "next_" if name == "sbgemm_wide_stores" else ""
+    kernel, line = spoiled(name, (f"barrier_wait(used + 8 * {which}stage, {which}phase ^ 1);",
+                                  f"barrier_wait(used + 8 * {which}stage, {which}phase);"))
+    with pytest.raises(BarrierDeadlock, match=r"waits for phase 0 of the mbarrier .* (1 of 1|2 of 2) arrivals are missing"):
         run(kernel, *factors(name, 20, 20, 660), backend="sim", **SMALL[name])
 
 

@@ -17,7 +17,8 @@ KERNELS = ("sgemm_prefetched", "sgemm_stages", "sgemm_serpentine", "sgemm_wide_s
            "dgemm_stream_k")
 SHAPES = ((1, 1, 1), (17, 1, 33), (1, 129, 5), (31, 33, 7), (65, 63, 129), (101, 97, 103), (128, 64, 16), (130, 67, 45))
 KINDS = ("plain", "exponents", "cancelling", "denormal")
-WARPGROUPS = ("sbgemm_mma", "sbgemm_stages", "sbgemm_tma", "sbgemm_clusters", "bgemm_clusters", "b8gemm_clusters", "sgemm_parts")
+WARPGROUPS = ("sbgemm_mma", "sbgemm_stages", "sbgemm_tma", "sbgemm_clusters", "sbgemm_wide_stores", "bgemm_clusters", "b8gemm_clusters",
+              "sgemm_parts")
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 PADDING = 3            # unused elements behind each row
 
