@@ -383,7 +383,7 @@ export const picture = {
   title: "Which thread computes which element, and what its warp asks memory for",
   ask: { label: "Your prediction", unit: "sectors" },
   order: ["says", "player", "picture", "controls"],           // what to do and Play are on the first screen of a lesson
-  height: (width, text, narrow) => (narrow ? Math.round(1.02 * width + 26 * text) : clamp(0.32 * width, 350, 380)),
+  height: (width, text, narrow) => (narrow ? Math.round(0.76 * width + 26 * text) : clamp(0.32 * width, 350, 380)),
   controls: states => [
     { kind: "range", key: "warp", label: "Warp", name: "Warp that is watched", min: 0, max: warpsOf(states) - 1,
       says: values => { const t = threadOf(values, states, values.warp, 0); return `${t.warp} of block (${t.blockX}, ${t.blockY})`; } },
