@@ -249,7 +249,7 @@ function drawUnknown(pen, view, where, name) {
 /** The warp in a line: a box for each lane, and as many numbers as have room. */
 function drawLanes(pen, view, where) {
   const { text } = view, { panel, lanes } = where, slot = panel.w / LANES, { lane: watch } = view.chosen;
-  const every = slot >= 1.2 * text ? 1 : [4, 8].find(n => n * slot >= 2 * text) ?? 31;      // two digits are 1.15 times as wide as high
+  const every = slot >= 1.35 * text ? 1 : [2, 4, 8].find(n => n * slot >= 2.2 * text) ?? 31;      // two digits are 1.15 times as wide as high
   const order = [...Array(LANES).keys()].sort((a, b) => (a === watch) - (b === watch));     // the watched one last: its number makes it wider
   const wideOf = lane => (every > 1 && lane === watch ? Math.max(slot, 1.45 * text) : slot);
   const shapes = order.map(lane => ({ lane, mine: lane === watch, w: wideOf(lane) - 1, h: lanes.h, y: lanes.y,

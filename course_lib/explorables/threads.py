@@ -18,7 +18,8 @@ WATCHED = {"naive": (10, 19), "swapped": (9, 21)}       # the warp and the lane 
 
 def traced(kernel: str, block: tuple[int, int] = BLOCK, *, rows: int = ROWS, columns: int = COLUMNS, deep: int = DEEP) -> RunResult:
     """Run a kernel in the simulator, on the picture's matrices or on others that its blocks divide, and trace all its warps."""
-    A, B = (np.arange(high * wide, dtype=np.float32).reshape(high, wide) % 7 + k for k, (high, wide) in enumerate(((rows, deep), (deep, columns))))
+    A = np.arange(rows * deep, dtype=np.float32).reshape(rows, deep) % 7
+    B = np.arange(deep * columns, dtype=np.float32).reshape(deep, columns) % 7 + 1
     along_x, along_y = (columns, rows) if kernel == "naive" else (rows, columns)
     grid = (along_x // block[0], along_y // block[1])
     return run(KERNELS[kernel], A, B, backend="sim", trace=every_warp(grid, block), bx=block[0], by=block[1])

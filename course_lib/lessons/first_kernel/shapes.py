@@ -49,7 +49,8 @@ def warp_times() -> Picture:
             y = at + (place - 0.5) * HIGH
             ax.barh(y, float(ms), HIGH, color=HUES[kernel], label="_" * (at > 0) + SAID[kernel])
             ax.text(max(float(ms), by_lines(high)) + 3, y, ms, va="center", fontsize=11.5)
-        ax.plot([by_lines(high)] * 2, [at - 1.1 * HIGH, at + 1.1 * HIGH], color=style.VERMILION, linewidth=3, label="_" * (at > 0) + BY_LINES)
+        mark = [at - 1.1 * HIGH, at + 1.1 * HIGH]
+        ax.plot([by_lines(high)] * 2, mark, color=style.VERMILION, linewidth=3, label="_" * (at > 0) + BY_LINES)
         said.append(f"{extent(high)}, {sectors_of(high)} sectors and {lines_of(high)} lines: "
                     f"{' and '.join(recorded(high).values())} ms, and {by_lines(high):.1f} if it went with the lines")
     shapes = [f"{extent(high)}:\n{lines_of(high)} lines ({sectors_of(high)} sectors)" for high in HEIGHTS]
