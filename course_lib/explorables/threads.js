@@ -186,7 +186,7 @@ function drawCard(pen, view, where, thread) {
   const sums = [[thread.blockX, thread.tx], [thread.blockY, thread.ty]].map(([block, own]) => `${block} · ${T} + ${own} = ${block * T + own}`);
   const [row, col] = swapped ? sums : [sums[1], sums[0]];
   const lines = [["thread", `(${thread.tx}, ${thread.ty})`], ["block", `(${thread.blockX}, ${thread.blockY})`], ["row", row], ["col", col], ["warp", `${thread.warp}, lane ${thread.lane}`]];
-  const step = Math.min(1.55 * text, h / 7), size = clamp(Math.min(step / (1.3 * text), w / (11.4 * text)), 0.86, 1), tab = 4.1 * size * text;
+  const step = Math.min(1.55 * text, h / 7), size = clamp(Math.min(step / (1.3 * text), w / (11.4 * text)), 0.86, 1), tab = 4.4 * size * text;
   lines.forEach(([what, says], i) => {
     const at = y + (i + 1) * step;
     write(pen, view, what, x, at, { weight: 600, size });
