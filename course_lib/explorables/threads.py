@@ -10,19 +10,19 @@ from course_lib.explorables.explorable import Explorable, module_text
 from course_lib.run import RunResult, run
 from course_lib.run.traces import every_warp
 
-SIDE = 32                             # rows and columns of A, B and C: a row is one line of 128 bytes
+ROWS, COLUMNS, DEEP = 16, 32, 16      # of C, and products per sum: few enough for an element to be ten pixels wide
 KERNELS = {"naive": "sgemm_naive", "swapped": "sgemm_swapped"}
-BLOCKS = {"32 × 8": (32, 8), "16 × 16": (16, 16), "8 × 32": (8, 32)}
-UNITS = ("sectors", "lines")
-WATCHED = {"naive": (18, 19), "swapped": (17, 21)}      # the warp and the lane that compute C[21][3] in blocks of 16 × 16
+BLOCK = (16, 16)
+WATCHED = {"naive": (10, 19), "swapped": (9, 21)}       # the warp and the lane that compute C[5][19]
 
 
-def traced(kernel: str, block: str) -> RunResult:
-    """Run a kernel on the picture's matrices in the simulator, and trace all its warps."""
-    bx, by = BLOCKS[block]
-    A, B = (np.arange(SIDE * SIDE, dtype=np.float32).reshape(SIDE, SIDE) % 7 + k for k in range(2))
-    grid = (SIDE // bx, SIDE // by)
-    return run(KERNELS[kernel], A, B, backend="sim", trace=every_warp(grid, (bx, by)), bx=bx, by=by)
+def traced(kernel: str, block: tuple[int, int] = BLOCK, *, rows: int = ROWS, columns: int = COLUMNS, deep: int = DEEP) -> RunResult:
+    """Run a kernel in the simulator, on the picture's matrices or on others that its blocks divide, and trace all its warps."""
+    A = np.arange(rows * deep, dtype=np.float32).reshape(rows, deep) % 7
+    B = np.arange(deep * columns, dtype=np.float32).reshape(deep, columns) % 7 + 1
+    along_x, along_y = (columns, rows) if kernel == "naive" else (rows, columns)
+    grid = (along_x // block[0], along_y // block[1])
+    return run(KERNELS[kernel], A, B, backend="sim", trace=every_warp(grid, block), bx=block[0], by=block[1])
 
 
 class Threads(Explorable):
@@ -33,11 +33,11 @@ class Threads(Explorable):
     _esm = module_text("threads")
 
     def static_text(self) -> str:
-        return (f"{self.title}. C has {SIDE} × {SIDE} elements in blocks of {self.values['block']} threads. You choose a thread, and see "
-                "its row of A, its column of B, the 32 threads of its warp, and what they ask memory for. Run this cell to play it.")
+        return (f"{self.title}. C has {ROWS} rows and {COLUMNS} columns, and a block 16 × 16 threads. You choose a thread, and see its row "
+                "of A, its column of B, the 32 threads of its warp, and what they ask memory for. Run this cell to play it.")
 
 
-def who_computes(kernel: str = "naive", *, block: str = "16 × 16", unit: str = "sectors") -> Threads:
+def who_computes(kernel: str = "naive") -> Threads:
     """Play a warp of `sgemm_naive` or `sgemm_swapped` as it loads and multiplies.
 
     Parameters
@@ -45,19 +45,14 @@ def who_computes(kernel: str = "naive", *, block: str = "16 × 16", unit: str = 
     kernel
         "naive" or "swapped": whether `threadIdx.x` counts columns of C, or rows. With "swapped" a control goes back to the other; with
         "naive" there is none, as it would tell what lesson 03 asks for later.
-    block
-        Threads along x and y: "32 × 8", "16 × 16" or "8 × 32".
-    unit
-        What is counted: "sectors" or "lines".
 
     Raises
     ------
     CourseError
-        For a kernel, a block or a unit that the picture does not have.
+        For a kernel that the picture does not have.
     """
-    for given, known in ((kernel, KERNELS), (block, BLOCKS), (unit, UNITS)):
-        if given not in known:
-            raise CourseError(f"the picture has no {given!r}; it has {', '.join(known)}", given=given)
+    if kernel not in KERNELS:
+        raise CourseError(f"the picture has no {kernel!r}; it has {', '.join(KERNELS)}", given=kernel)
     warp, lane = WATCHED[kernel]
-    values = {"kernel": kernel, "block": block, "warp": warp, "lane": lane}
-    return Threads(states={"side": SIDE, "unit": unit, "both": kernel == "swapped"}, values=values)
+    return Threads(states={"rows": ROWS, "columns": COLUMNS, "deep": DEEP, "both": kernel == "swapped"},
+                   values={"kernel": kernel, "warp": warp, "lane": lane})

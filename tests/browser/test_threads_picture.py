@@ -7,7 +7,7 @@ from course_lib.explorables import who_computes
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = who_computes
-NAIVE = r"2 sectors of A \+ 2 of B = 4 sectors per step\..* touched 128 sectors\."
+NAIVE = r"2 sectors of A \+ 2 of B = 4 sectors per step\..* touched 64 sectors\."
 SWAPPED = r"row from x: 16 sectors of A \+ 1 of B = 17 sectors per step\. col from x in the same blocks: 2 \+ 2 = 4\."
 
 
@@ -19,11 +19,11 @@ def so_far(shown):
 def test_every_step_by_key_has_the_simulators_counters(opened):
     shown = opened(reduced_motion="reduce")
     shown.says("Predict, then play")
-    for k in range(32):
+    for k in range(16):
         assert so_far(shown) == (4 * k, 2 * k), "tests/explorables/test_threads.py holds these to the trace"
         shown.press("ArrowRight")
-        shown.when(f"^step {k + 1} of 32: k = {k}$")
-    assert so_far(shown) == (128, 64)
+        shown.when(f"^step {k + 1} of 16: k = {k}$")
+    assert so_far(shown) == (64, 32)
     shown.says(NAIVE)
 
 
@@ -49,7 +49,7 @@ def test_another_kernel_begins_anew_and_another_lane_does_not(opened):
     shown.says(SWAPPED)
     shown.radio("col from x").check(force=True)
     shown.says("Predict, then play")
-    assert "computes rows 18 to 19 and columns 0 to 15 of C" in shown.described()
+    assert "computes rows 2 to 3 and columns 16 to 31 of C" in shown.described()
     answers = re.findall(r"8\.5|\d+ per|[1-9]\d* sectors?", shown.told())
     assert answers == [], "they wait for the player"
     shown.press("End")

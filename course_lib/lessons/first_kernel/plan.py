@@ -6,15 +6,15 @@ from matplotlib.patches import ConnectionPatch, Rectangle
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
-T, ROWS, COLUMNS = 16, 32, 32                # threads along each side of a block; elements of C
-BLOCK, THREAD, WARP = (0, 1), (3, 5), 32     # x first, as CUDA counts
+T, ROWS, COLUMNS = 16, 16, 32                # threads along each side of a block; elements of C
+BLOCK, THREAD, WARP = (1, 0), (3, 5), 32     # x first, as CUDA counts
 LEFT, SIZE = COLUMNS + 18, 2.0               # of the enlarged block: where it begins, and how large a thread is drawn
 ON_PALE, BANDS, LINES = "#222222", ("#BFDDF0", "#E4F1F9"), "#7F8C99"
-ALT = ("On the left C, 32 rows and 32 columns, covered by a grid of 2 × 2 blocks of 16 × 16 threads; block (0, 1), the first one of "
-       "the second row, is marked. On the right this block is enlarged. Its threads lie in 16 rows and 16 columns; "
+ALT = ("On the left C, 16 rows and 32 columns, covered by a grid of two blocks of 16 × 16 threads side by side; block (1, 0), the "
+       "right one, is marked. On the right this block is enlarged. Its threads lie in 16 rows and 16 columns; "
        "threadIdx.x counts to the right, threadIdx.y downwards. Each warp is two rows of the block: warp 0 is rows 0 and 1, warp 7 "
-       "rows 14 and 15. Thread (3, 5) is marked: it is lane 19 of warp 2 and computes the element in row 1 · 16 + 5 = 21 and column 0 "
-       "· 16 + 3 = 3 of C.")
+       "rows 14 and 15. Thread (3, 5) is marked: it is lane 19 of warp 2 and computes the element in row 0 · 16 + 5 = 5 and column 1 "
+       "· 16 + 3 = 19 of C.")
 
 
 @style.styled
@@ -25,7 +25,7 @@ def plan() -> Picture:
     draw_block(ax)
     for y, edge in ((BLOCK[1] * T, 0), ((BLOCK[1] + 1) * T, T * SIZE)):
         ax.add_patch(ConnectionPatch(((BLOCK[0] + 1) * T, y), (LEFT, edge), "data", "data", color=style.GREY, linewidth=1.2))
-    ax.set(xlim=(-1, LEFT + T * SIZE + 10), ylim=(ROWS + 5, -4), aspect="equal")
+    ax.set(xlim=(-1, LEFT + T * SIZE + 10), ylim=(T * SIZE + 1, -4), aspect="equal")
     ax.axis("off")
     return render(ax, ALT)
 
@@ -36,12 +36,12 @@ def draw_grid(ax: Axes) -> None:
         for x in range(COLUMNS // T):
             marked = (x, y) == BLOCK
             ax.add_patch(Rectangle((x * T, y * T), T, T, facecolor="#8CC6EA" if marked else style.PALE, edgecolor=style.INK, linewidth=1.4))
-            ax.text((x + 0.5) * T, (y + (0.62 if y else 0.3)) * T, f"({x}, {y})", ha="center", va="center", fontsize=12, color=ON_PALE)
+            ax.text((x + 0.5) * T, (y + 0.7) * T, f"({x}, {y})", ha="center", va="center", fontsize=12, color=ON_PALE)
     col, row = (BLOCK[i] * T + THREAD[i] for i in (0, 1))
     ax.add_patch(Rectangle((col, row), 1, 1, facecolor=style.YELLOW, edgecolor=ON_PALE, linewidth=1.2))
     ax.text(0, -1.2, "C, and its blocks (x, y)", fontsize=12.5, va="bottom")
-    words = f"row = {BLOCK[1]} · {T} + {THREAD[1]} = {row},   col = {BLOCK[0]} · {T} + {THREAD[0]} = {col}"
-    ax.text(0, ROWS + 1.5, words, fontsize=12.5, va="top")
+    words = f"col = {BLOCK[0]} · {T} + {THREAD[0]} = {col}\nrow = {BLOCK[1]} · {T} + {THREAD[1]} = {row}"
+    ax.text(0, ROWS + 1.5, words, fontsize=12.5, va="top", linespacing=1.5)
 
 
 def draw_block(ax: Axes) -> None:
@@ -56,5 +56,5 @@ def draw_block(ax: Axes) -> None:
     x, y = (LEFT + THREAD[0] * SIZE, THREAD[1] * SIZE)
     ax.add_patch(Rectangle((x, y), SIZE, SIZE, facecolor=style.YELLOW, edgecolor=ON_PALE, linewidth=1.6, zorder=3))
     ax.text(x + SIZE + 1, y + SIZE / 2, "thread (3, 5), lane 19", fontsize=11.5, va="center", color=ON_PALE, zorder=4)
-    ax.text(LEFT, -1.2, "block (0, 1): threadIdx.x →", fontsize=12.5, va="bottom")
+    ax.text(LEFT, -1.2, "block (1, 0): threadIdx.x →", fontsize=12.5, va="bottom")
     ax.text(LEFT - 1.5, T * SIZE / 2, "threadIdx.y ↓", fontsize=12.5, va="center", ha="right")

@@ -3,12 +3,12 @@
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from course_lib.explorables.threads import SIDE
 from course_lib.lessons.first_kernel.counts import KERNELS, warp_in_c
 from course_lib.plots import style, thread_grid
 from course_lib.run import RunResult
 from course_lib.widgets.pictures import describe_owners, who_writes
 
+SIDE = 32                                      # rows and columns of C that are drawn
 SMALL = {"width": 4.2, "height": 3.1}          # inches: beside the table in a narrow notebook, and on one screen with the sliders
 
 

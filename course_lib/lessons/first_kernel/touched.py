@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from course_lib.explorables.threads import SIDE, traced
+from course_lib.explorables.threads import traced
 from course_lib.lessons.first_kernel.counts import SAID, beside
 from course_lib.lessons.first_kernel.times import LINE
 from course_lib.plots import Table, render, style
@@ -24,10 +24,10 @@ def asked(kernel: str, array: str) -> set[tuple[int, int]]:
     >>> len(asked("naive", "A")), len(asked("swapped", "A")), sorted(asked("swapped", "B"))
     (2, 16, [(3, 0), (3, 1)])
     """
-    result = traced(kernel, f"{T} × {T}")
+    result = traced(kernel, rows=T, columns=LINE, deep=LINE)
     record = requests(result, array=array, load=array != "C", block=(0, 0, 0), warp=0)[0 if array == "C" else STEP]
     found = elements(record, array_of(result, array).address, 4)[:, 1]
-    return {(int(row), int(column)) for row, column in zip(*np.divmod(found, SIDE), strict=True)}
+    return {(int(row), int(column)) for row, column in zip(*np.divmod(found, LINE), strict=True)}
 
 
 def lines(places: set[tuple[int, int]]) -> set[int]:
