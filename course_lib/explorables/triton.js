@@ -9,8 +9,8 @@ const CODE = { 19: "a = tl.load(…)", "19, 20": "a, b = tl.load(…)", 21: "sum
 
 export function sceneOf(values, states, before = null, at = 0) {
   const { events, loop, shared } = states.at[`${values.target}|${values.stages}`], steps = events.length;
-  const marks = events.flatMap(({ buffers }, i) => (buffers.some(([step, state], at) => state === "way" && i && events[i - 1].buffers[at][0] >= 0 && events[i - 1].buffers[at][0] !== step)
-    ? [{ step: i + 1, label: "next copies into a buffer that was used before" }] : []));
+  const refill = events.findIndex(({ buffers }, i) => i && buffers.some(([step, state], at) => state === "way" && events[i - 1].buffers[at][0] >= 0 && events[i - 1].buffers[at][0] !== step));
+  const marks = [refill < 0 ? { step: steps, label: "end: in these steps no buffer is filled again" } : { step: refill + 1, label: "first copies into a buffer that was used before" }];
   return { events, loop, shared, kinds: states.kinds, marks, tiles: states.tiles, total: loop.reduce((sum, [, count]) => sum + count, 0), stages: values.stages, target: values.target,
     steps, begin: before && at >= before.steps - 1e-6 ? steps : 1, answer: events[0].buffers.length, seconds: () => 0.9 };
 }
@@ -122,7 +122,7 @@ export function describes(view, step) {
 export const picture = {
   title: "The loop that Triton wrote",
   ask: { label: "Your prediction", unit: "buffers" },
-  jump: "Next refill",                                        // of a buffer
+  jump: "First refill",                                       // of a buffer, from wherever the reader is
   order: ["says", "player", "picture", "controls"],
   height: (width, text, narrow) => (narrow ? 37 * text : clamp(0.26 * width, 300, 340)),
   controls: () => [

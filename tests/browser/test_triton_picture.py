@@ -32,6 +32,17 @@ def test_by_key_a_buffer_is_filled_again_while_half_a_step_waits_in_registers(op
     assert {"step 0, 2nd half", "step 0, half"} <= set(found)
 
 
+def test_the_button_goes_to_the_first_refill_from_anywhere(opened):
+    shown = opened(reduced_motion="reduce")
+    for key in ("End", "ArrowRight", "Home"):
+        shown.press(key)
+        shown.button("First refill").click()
+        shown.when("^event 9 of ")
+        shown.press(*["ArrowRight"] * 3)
+    shown.button("First refill").click()
+    shown.when("^event 9 of ")
+
+
 def test_the_other_target_has_a_buffer_more(opened):
     shown = opened(reduced_motion="reduce")
     shown.press("End")
