@@ -111,7 +111,8 @@ INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => states.in
     const { grids: { A, B, C }, cell, panel, chips, list, text: size } = m.layout({ width, height, text, narrow, scene });
     const last = narrow ? 4.2 : instruction === "bf16" ? 8.5 : 7.35, rows = 32 / chips.across;
     return { width, instruction, cell: Math.min(cell.w, cell.h), numbers: width < 984 || cell.h > 0.88 * size && cell.w > 1.25 * size,
-        ok: A.x >= 0 && B.y >= size && B.x >= A.x + A.w && A.y >= B.y + B.h && C.x === B.x && C.y === A.y && C.x + C.w <= width && C.y + C.h <= height
+        ok: A.x >= 0 && B.y >= size && B.x >= A.x + A.w && A.y >= B.y + B.h && C.x === B.x && C.y === A.y
+        && C.x + C.w <= width && C.y + C.h <= height
         && (narrow ? panel.y > C.y + C.h : panel.x >= C.x + C.w + 6 * size) && list.y > chips.y + rows * chips.h + size
         && panel.x + panel.w <= width && chips.x + chips.across * chips.w <= width && list.y + (last + 0.3) * size <= height }; }))"""
 
