@@ -1,6 +1,6 @@
 // Lesson 16: who holds which element of A, B and C in one instruction of the tensor cores, and whose factors come together in a lane's sums.
 // Data: fragments.py, the simulator's table. Computed here: which elements a lane's sums need, and whose they are.
-import { clamp, explorable, lerp, plural } from "./stage.js";
+import { explorable, lerp, plural } from "./stage.js";
 
 const EPS = 1e-6, LANES = 32, GROUP = 4, NAMES = ["A", "B", "C"];
 const HUES = { light: { A: "#d55e00", B: "#0072b2", C: "#00805f" }, dark: { A: "#ff9248", B: "#5cb8f0", C: "#3fd0a4" } };
@@ -33,22 +33,22 @@ export function sceneOf(values, states, before, at) {
   return { held, lane, label, steps: held.k, answer: sources(held, lane, held.k).all.length, begin: before?.held === held ? at : 0, seconds: () => 8 / held.k + 0.1 };
 }
 
-// ---- where things are --------------------------------------------------------------------------------------------------------------
+// ---- where things are: A left of C, and B above C, so that a row of A and a column of B point at their sum ----------------------------
 export function layout(view) {
-  const { width, height, narrow, scene: { held } } = view, text = Math.min(view.text, width / (narrow ? 25 : 54), height / (narrow ? 50 : 24)), { m, n, k } = held;
-  const head = 2.8 * text, side = 1.3 * text, gap = 1.7 * text, panel = narrow ? { w: width - 2 } : { w: 17 * text }, grids = {};              // head and side: with the numbers of columns and rows
-  const across = narrow ? width - side - gap - 2 : width - panel.w - 4 * gap, columns = narrow ? k + n : k + 2 * n, most = narrow ? 1.5 * text : 1.9 * text;
-  const cell = { w: Math.min(across / columns, 3 * text), h: Math.min((height - head - 2) / m, most) };
-  let x = side;
-  for (const name of NAMES) {
-    const [rows, wide] = sides(held, name), below = narrow && name === "C";
-    if (below) x = side;
-    grids[name] = { x, y: head + (below ? m * cell.h + head + 0.6 * text : 0), rows, columns: wide, w: wide * cell.w, h: rows * cell.h };
-    x += grids[name].w + gap;
-  }
-  Object.assign(panel, narrow ? { x: grids.C.x + grids.C.w + gap, y: grids.C.y - head, w: width - side - grids.C.w - gap - 3 } : { x: width - panel.w - 1, y: 0 });
-  const chip = Math.min(panel.w / GROUP, narrow ? 2.4 * text : 3.2 * text), chips = { x: panel.x, y: panel.y + 3.5 * text, w: chip, h: (narrow ? 1.62 : 1.25) * text };
-  return { text, cell, grids, panel, chips, list: { x: narrow ? 1 : panel.x, y: narrow ? grids.C.y + grids.C.h + 1.7 * text : chips.y + LANES / GROUP * chips.h + 1.6 * text } };
+  const { width, height, narrow, scene: { held } } = view, { m, n, k } = held, text = Math.min(view.text, width / (narrow ? 25 : 54), height / (narrow ? 50 : 0.93 * (m + k) + 3.4));
+  const side = 1.6 * text, across = narrow ? 8 : GROUP, rows = LANES / across;                                       // side: of the numbers of rows
+  const panel = narrow ? { w: width - 2 } : { w: 17 * text }, below = narrow ? 19 * text : 0.4 * text, beside = narrow ? 2 : panel.w + 7 * text + 1;
+  const head = 1.4 * text, gap = 0.5 * text, most = narrow ? { w: 3 * text, h: 1.5 * text } : { w: 2.3 * text, h: 1.5 * text };      // head: of the numbers of columns
+  const cell = { w: Math.min((width - 2 * side - beside) / (k + n), most.w), h: Math.min((height - head - gap - below) / (m + k), most.h) };
+  const left = narrow ? 0 : Math.max(0, (width - 2 * side - beside - (k + n) * cell.w) / 2), at = (name, x, y) => {
+    const [high, wide] = sides(held, name);
+    return { x, y, rows: high, columns: wide, w: wide * cell.w, h: high * cell.h };
+  };
+  const B = at("B", left + side + k * cell.w + side, head), A = at("A", left + side, B.y + B.h + gap), C = at("C", B.x, A.y), low = C.y + C.h;
+  Object.assign(panel, narrow ? { x: 1, y: low + 1.6 * text } : { x: C.x + C.w + 7 * text, y: 0 });
+  const chips = { x: panel.x, y: panel.y + 3.5 * text, across, w: Math.min(panel.w / across, 3.4 * text), h: (narrow ? 1.62 : 1.4) * text };
+  const list = { x: panel.x, y: chips.y + rows * chips.h + 1.8 * text, w: narrow ? width - 3 : panel.w };
+  return { text, cell, grids: { A, B, C }, panel, chips, list };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -74,20 +74,28 @@ function frame(pen, colour, width, strength, x, y, w, h) {
 const middle = (grid, cell, [row, column]) => [grid.x + (column + 0.5) * cell.w, grid.y + (row + 0.5) * cell.h];
 const onHue = view => (view.dark ? "#000" : "#fff");
 
-/** The numbers of rows and columns: small, and paler than what is in the elements. */
+/** The numbers of A's rows and columns and of B's: small, and paler than what is in the elements. C has A's rows and B's columns. */
 function drawIndices(pen, view, grid, cell) {
   const { text } = view, small = { size: 0.86 };
   pen.globalAlpha = 0.7;
   for (let row = 0; row < grid.rows; ++row) write(pen, view, String(row), grid.x - 0.3 * text, grid.y + (row + 0.5) * cell.h + 0.3 * text, { ...small, align: "right" });
-  for (let column = 0; column < grid.columns; ++column) write(pen, view, String(column), grid.x + (column + 0.5) * cell.w, grid.y - 0.35 * text, { ...small, align: "center", most: cell.w });
+  for (let column = 0; column < grid.columns; ++column) write(pen, view, String(column), grid.x + (column + 0.5) * cell.w, grid.y - 0.3 * text, { ...small, align: "center", most: cell.w });
   pen.globalAlpha = 1;
 }
 
-function drawGrid(pen, view, name, { grids, cell }) {
-  const { scene: { held, lane }, done, hues, text } = view, grid = grids[name], numbers = cell.w > 1.25 * text && cell.h > 1.15 * text;
-  const title = name === "C" ? `C: ${grid.rows} × ${grid.columns}` : `${name}: ${grid.rows} × ${grid.columns}${grid.w > 9 * text ? ", by lane" : ""}`;
-  write(pen, view, title, grid.x, grid.y - 1.5 * text, { weight: 700, colour: hues[name], most: grid.w });
-  drawIndices(pen, view, grid, cell);
+/** The name of a matrix: A's above it; B's and C's on their right, where there is room. */
+function drawTitle(pen, view, name, { grids, cell }) {
+  const { narrow, hues, text } = view, grid = grids[name], style = { weight: 700, colour: hues[name] }, title = `${name}: ${grid.rows} × ${grid.columns}`;
+  if (name === "A") write(pen, view, title, grid.x, grid.y - 1.5 * text, { ...style, most: grid.w });
+  else if (!narrow) write(pen, view, title, grid.x + grid.w + 0.6 * text, grid.y + 0.5 * cell.h + 0.35 * text, { ...style, most: 6.4 * text });
+  else if (name === "B") write(pen, view, title, grid.x - 1.8 * text, grid.y + 0.9 * text, { ...style, align: "right" });
+  else write(pen, view, title, grid.x, grid.y + grid.h + 1.15 * text, { ...style, most: grid.w });
+}
+
+function drawGrid(pen, view, name, where) {
+  const { grids, cell } = where, { scene: { held, lane }, done, hues, text } = view, grid = grids[name], numbers = cell.w > 1.25 * text && cell.h > 0.88 * text;
+  drawTitle(pen, view, name, where);
+  if (name !== "C") drawIndices(pen, view, grid, cell);
   for (let row = 0; row < grid.rows; ++row) for (let column = 0; column < grid.columns; ++column) {
     const owner = ownerOf(held, name, row, column), x = grid.x + column * cell.w, y = grid.y + row * cell.h, k = name === "A" ? column : row;
     const wanted = name !== "C" && k < done && factors(held, lane, k)[name].some(([r, c]) => r === row && c === column), now = wanted && k === done - 1;
@@ -95,7 +103,8 @@ function drawGrid(pen, view, name, { grids, cell }) {
     fill(pen, hues[name], now || mine && name === "C" ? 1 : wanted ? 0.45 : mine ? 0.25 : 0, x, y, cell.w, cell.h);
     frame(pen, view.ink, 0.7, 0.25, x, y, cell.w, cell.h);
     if (numbers) write(pen, view, String(owner), x + cell.w / 2, y + cell.h / 2 + 0.33 * text, { size: 0.88, align: "center", weight: mine || now ? 700 : 400, colour: now || mine && name === "C" ? onHue(view) : view.ink });
-    if (mine || pointed) frame(pen, view.ink, mine ? 2.2 : 1.4, 1, x + 1, y + 1, cell.w - 2, cell.h - 2);
+    const wide = Math.min(mine ? 2.2 : 1.4, 0.12 * cell.h);                    // of a frame, inside the element
+    if (mine || pointed) frame(pen, view.ink, wide, 1, x + wide / 2, y + wide / 2, cell.w - wide, cell.h - wide);
   }
 }
 
@@ -118,7 +127,7 @@ function drawLanes(pen, view, { panel, chips }) {
   write(pen, view, `${from.all.length} ${from.all.length === 1 ? "lane" : "lanes"}`, panel.x, panel.y + 1.35 * text, { size: 1.3, weight: 700, most: panel.w });
   write(pen, view, `with factors of lane ${lane}'s sums`, panel.x, panel.y + 2.75 * text, { size: 0.92, most: panel.w });
   for (let n = 0; n < LANES; ++n) {
-    const x = chips.x + n % GROUP * chips.w, y = chips.y + Math.floor(n / GROUP) * chips.h, brought = ["A", "B"].filter(name => from[name].includes(n));
+    const x = chips.x + n % chips.across * chips.w, y = chips.y + Math.floor(n / chips.across) * chips.h, brought = ["A", "B"].filter(name => from[name].includes(n));
     brought.forEach((name, i) => fill(pen, hues[name], 1, x + i * chips.w / 2, y, chips.w / brought.length, chips.h));
     frame(pen, view.ink, 0.8, 0.4, x, y, chips.w, chips.h);
     if (n === lane) frame(pen, view.ink, 2.4, 1, x + 1, y + 1, chips.w - 2, chips.h - 2);
@@ -128,8 +137,8 @@ function drawLanes(pen, view, { panel, chips }) {
 
 const written = places => places.map(([row, column]) => `(${row}, ${column})`).join(" ");
 /** What the lane itself holds, and in how many registers. */
-function drawList(pen, view, { list, panel }) {
-  const { scene: { held, lane }, hues, text, narrow, width } = view, most = narrow ? width - 3 : panel.w;
+function drawList(pen, view, { list }) {
+  const { scene: { held, lane }, hues, text, narrow } = view, most = list.w;
   write(pen, view, `lane ${lane} itself holds (row, column)`, list.x, list.y, { size: 0.92, weight: 600, most });
   let y = list.y + 1.3 * text;
   for (const name of NAMES) {
@@ -182,7 +191,7 @@ export const picture = {
   title: "Who holds which element",
   ask: { label: "Your prediction", unit: "lanes" },
   order: ["says", "player", "controls", "picture"],
-  height: (width, text, narrow) => (narrow ? 60.5 * text : clamp(0.27 * width, 24 * text, 30 * text)),
+  height: (width, text, narrow) => (narrow ? 59 : 32.4) * text,
   controls: states => [
     { kind: "choice", key: "instruction", label: "Instruction", options: states.instructions },
     { kind: "range", key: "lane", label: "Lane", name: "Lane whose sums are followed", min: 0, max: LANES - 1, says: values => `lane ${values.lane}` },

@@ -40,13 +40,13 @@ def mma_seconds(multiply_adds: float, kind: str) -> float:
     return 2 * multiply_adds / (MMA_SYNC[kind] * 1e12)
 
 
-def limit_by_wavefronts(wavefronts: float) -> float:
+def limit_by_wavefronts(wavefronts: float, depth: int = 16) -> float:
     """Return how many 10^12 operations a second an H200 does at most, at its highest clock, if each `mma` needs so many wavefronts.
 
-    The `mma` is that of bfloat16, 16 × 8 × 16; a multiprocessor serves a wavefront per cycle.
+    The `mma` is 16 × 8 × depth: 16 for bfloat16, 8 for TF32. A multiprocessor serves a wavefront per cycle.
 
-    >>> round(limit_by_wavefronts(2))
-    535
+    >>> round(limit_by_wavefronts(2)), round(limit_by_wavefronts(40, depth=8), 1)
+    (535, 13.4)
     """
     h200 = device(MEASURED_ON)
-    return h200.sms * 1e6 * h200.clock_mhz / wavefronts * 2 * 16 * 8 * 16 / 1e12
+    return h200.sms * 1e6 * h200.clock_mhz / wavefronts * 2 * 16 * 8 * depth / 1e12

@@ -109,18 +109,19 @@ INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => states.in
     const narrow = width < 700, scene = m.sceneOf({ instruction, lane: 5 }, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const { grids: { A, B, C }, cell, panel, chips, list, text: size } = m.layout({ width, height, text, narrow, scene });
-    const last = narrow ? 4.2 : instruction === "bf16" ? 8.5 : 7.35;
-    return { width, instruction, cell: Math.min(cell.w, cell.h),
-        ok: A.x >= 0 && B.x >= A.x + A.w && C.x + C.w <= width && (narrow || C.x >= B.x + B.w)
-        && (narrow ? C.y >= A.y + A.h && list.y > C.y + C.h : panel.x >= C.x + C.w) && panel.x + panel.w <= width && C.y + C.h <= height
-        && chips.x + 4 * chips.w <= width && chips.y + 8 * chips.h < (narrow ? list.y - size : list.y)
-        && list.y + (last + 0.3) * size <= height }; }))"""
+    const last = narrow ? 4.2 : instruction === "bf16" ? 8.5 : 7.35, rows = 32 / chips.across;
+    return { width, instruction, cell: Math.min(cell.w, cell.h), numbers: width < 984 || cell.h > 0.88 * size && cell.w > 1.25 * size,
+        ok: A.x >= 0 && B.y >= size && B.x >= A.x + A.w && A.y >= B.y + B.h && C.x === B.x && C.y === A.y
+        && C.x + C.w <= width && C.y + C.h <= height
+        && (narrow ? panel.y > C.y + C.h : panel.x >= C.x + C.w + 6 * size) && list.y > chips.y + rows * chips.h + size
+        && panel.x + panel.w <= width && chips.x + chips.across * chips.w <= width && list.y + (last + 0.3) * size <= height }; }))"""
 
 
 def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
     found = evaluate(page, INSIDE, {"states": states(), "widths": WIDTHS})
     assert [p for p in found if not p["ok"]] == []
     assert min(p["cell"] for p in found) > 10, "pixels of an element"
+    assert all(p["numbers"] for p in found), "every element has its lane, where there is room for a lesson"
 
 
 def test_without_a_widget_the_answer_is_not_told():

@@ -1,16 +1,19 @@
-"""What feeds one `mma`, counted: instructions that load from shared memory, and wavefronts."""
+"""What feeds one `mma`, counted: loads, and wavefronts of the L1 and of shared memory."""
 
 import functools
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from course_lib.kernels import UserKernel, get
+from course_lib.model import l1_wavefronts
 from course_lib.plots import Table
 from course_lib.run import counter_name, run
 from course_lib.widgets.compute import inputs
 
 M, N, DEPTHS = 128, 256, (128, 256)            # counted is what the second half of K adds
 MATRIX = "smsp__inst_executed_pipe_tensor_op_hmma.sum"
+COPIED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"            # by asynchronous copies
 MATRIX_LOADS = "smsp__sass_inst_executed_op_ldsm.sum"
 OWN_A = {"ldmatrix(a[i], &As[warp_row + 16 * i + lane % 16][k + lane / 16 * 8]);":
          "for (int e = 0; e < 4; ++e) a[i][e] = *(const unsigned*)&As[warp_row + 16 * i + g + e % 2 * 8][k + 2 * t + e / 2 * 8];"}
@@ -39,7 +42,7 @@ def counted(kernel: Any, K: int, **parameters: Any) -> dict[str, int]:
     result = run(kernel, A, B, backend="sim", **parameters)
     counters = result.counters or {}
     return {"mma": counters[MATRIX], "loads": counters.get(MATRIX_LOADS, 0) + counters.get(counter_name("shared instructions", "load"), 0),
-            "loaded": result.count("wavefronts"), "stored": result.count("wavefronts", "store")}
+            "loaded": result.count("wavefronts"), "stored": result.count("wavefronts", "store") + counters[COPIED]}
 
 
 def of_an_mma(kernel: Any, **parameters: Any) -> dict[str, float]:
@@ -51,6 +54,20 @@ def of_an_mma(kernel: Any, **parameters: Any) -> dict[str, float]:
 def wavefronts_of_an_mma(kernel: str, **parameters: int) -> float:
     """Return the wavefronts of shared loads for each matrix instruction."""
     return of_an_mma(kernel, **parameters)["loaded"]
+
+
+def wavefronts_from_l1(kernel: str) -> float:
+    """Return the wavefronts in which the L1 serves the global loads of each matrix instruction, in the first warp of a reader's kernel.
+
+    As `model.l1_wavefronts` counts them; rows of A and B are whole lines.
+    """
+    A, B, _ = inputs(128, 128, 128)
+    mine = UserKernel.from_source(kernel, like="sgemm_mma")
+    result = run(mine, A, B, backend="sim", trace=[((0, 0, 0), 0)])
+    loads = [record for record in result.trace if record.operation.startswith("ld") and record.space == "global"]
+    served = sum(l1_wavefronts(record.addresses[record.addresses >= 0], record.width) for record in loads)
+    multiplied = (result.counters or {})[MATRIX] / (math.prod(result.grid) * math.prod(result.block) / 32)
+    return served / multiplied
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 from course_lib.run import run
 
-ROWS, COLUMNS, APART = 16, 8, 11                                # of A; from A's first column to that of C
+ROWS, COLUMNS, APART = 16, 8, 11.6                                # of A; from A's first column to that of C
 MISTAKE = (1, 2)                                                # the registers that the lesson exchanges
 HUES = (style.SKY, style.PURPLE, style.YELLOW, style.PALE)      # by the register of A's fragment
 
@@ -49,7 +49,7 @@ def register(number: float) -> int:
     return int(row >= ROWS // 2) + 2 * int(column >= COLUMNS // 2)
 
 
-def _draw(ax: Axes, X: np.ndarray, left: int, name: str) -> None:
+def _draw(ax: Axes, X: np.ndarray, left: float, name: str) -> None:
     """Draw a matrix, its rows and columns numbered."""
     ax.text(left, -1.35, name, fontsize=13, weight="bold", va="bottom")
     for column in range(COLUMNS):
@@ -64,14 +64,25 @@ def _draw(ax: Axes, X: np.ndarray, left: int, name: str) -> None:
                 color=style.text_on(ground) if known else style.INK)
 
 
+def _name_registers(ax: Axes) -> None:
+    """Write beside each quarter of A which register holds it."""
+    for beside, column in ((-1.35, 0), (COLUMNS + 0.55, COLUMNS // 2)):
+        for row in (0, ROWS // 2):
+            name = f"register {register(row * COLUMNS + column)}"
+            ax.text(beside, row + ROWS / 4, name, ha="center", va="center", rotation=90, fontsize=11)
+
+
 @style.styled
 def through_unit(kernel: str) -> Picture:
     """Draw A, and the kernel's product of A and the unit matrix: A as the instruction sees it."""
     A, C = seen(kernel)
     ax = style.axes(width=8.6, height=4.9)
     _draw(ax, A, 0, "A")
+    _name_registers(ax)
     _draw(ax, C, APART, "C = A times the unit matrix")
-    ax.set(xlim=(-1, APART + COLUMNS + 0.3), ylim=(ROWS + 0.1, -2.5))
+    ax.set(xlim=(-1.8, APART + COLUMNS + 0.3), ylim=(ROWS + 0.1, -2.5))
     ax.axis("off")
-    return render(ax, f"A is numbered 0 to {A.size - 1}, row by row. In the product with the unit matrix row 0 is "
+    return render(ax, f"A is numbered 0 to {A.size - 1}, row by row, and each quarter has a colour: register 0 holds the upper left "
+                      "one, register 1 the lower left, register 2 the upper right, register 3 the lower right. "
+                      "In the product with the unit matrix row 0 is "
                       f"{', '.join(f'{x:.0f}' for x in C[0])}, and row 8 is {', '.join(f'{x:.0f}' for x in C[8])}.")

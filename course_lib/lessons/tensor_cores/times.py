@@ -1,5 +1,6 @@
-"""What shared memory allows at most, and what kernels, the library and loops of nothing but `mma.sync` were recorded to reach."""
+"""What their wavefronts allow kernels at most, and what they, the library and loops of nothing but `mma.sync` were recorded to reach."""
 
+import functools
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -12,11 +13,14 @@ from course_lib.plots.picture import Picture
 
 TILE = {"BM": 128, "BN": 128, "WM": 64, "WN": 32}                  # of the kernels that share tiles in shared memory
 DOUBLES = ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16")
+OWN = 4 * 8 + 2 * 4                            # wavefronts of the L1 per `mma` of the lesson's kernel: four loads of A, two of B
+SHARING = ("sbgemm_mma", "sbgemm_stages")      # kernels that share tiles in shared memory
 IN_FLOAT32 = "cuBLAS (float32)"                # the bar without tensor cores, from a recording of its own
 BARS = {                                       # name of a bar -> kernel
     "your warp_mma (TF32)": "warp_mma",
     IN_FLOAT32: "cuBLAS",
     "sbgemm_mma (bfloat16)": "sbgemm_mma",
+    "sbgemm_stages (bfloat16)": "sbgemm_stages",
     "cuBLAS (bfloat16)": "cuBLAS",
 }
 
@@ -29,7 +33,7 @@ def alone(kind: str) -> float:
 def recorded(kernel: str) -> dict[str, Any]:
     """Return the row of short.json of a kernel in this lesson: 4096 × 4096 matrices, on an H200, the kernels in turns."""
     rows = data.readings("short").find(kernel=kernel)
-    return next(row for row in rows if kernel in ("cuBLAS", "warp_mma") or row["parameters"].items() >= TILE.items())
+    return next(row for row in rows if kernel != "sbgemm_mma" or row["parameters"].items() >= TILE.items())
 
 
 def scores() -> dict[str, float]:
@@ -39,26 +43,31 @@ def scores() -> dict[str, float]:
     return {name: ordinary if name == IN_FLOAT32 else recorded(kernel)["tflops"] for name, kernel in BARS.items()}
 
 
-def limit() -> float:
-    """Return how many 10^12 operations a second the wavefronts of `sbgemm_mma` allow at most."""
-    each = of_an_mma("sbgemm_mma")
-    return limit_by_wavefronts(each["loaded"] + each["stored"])
+@functools.cache
+def limits() -> dict[str, float]:
+    """Return by name how many 10^12 operations a second the wavefronts of a bar's kernel allow at most, where they are counted."""
+    found = {"warp_mma": limit_by_wavefronts(OWN, depth=8)}
+    for kernel in SHARING:
+        each = of_an_mma(kernel)
+        found[kernel] = limit_by_wavefronts(each["loaded"] + each["stored"])
+    return {name: found[kernel] for name, kernel in BARS.items() if kernel in found}
 
 
 @style.styled
 def draw_scores() -> Axes:
-    """Draw `scores` as bars, and the `limit` as an outline around its bar."""
-    found, most, ax = scores(), limit(), style.axes(width=9.0, height=3.6)
+    """Draw `scores` as bars, and the `limits` as outlines around their bars."""
+    found, most, ax = scores(), limits(), style.axes(width=9.0, height=4.2)
     at, speeds = range(len(found)), list(found.values())
-    drawn = ax.barh(at, speeds, color=style.BLUE, height=0.66, label="recorded")
-    ax.barh(list(BARS.values()).index("sbgemm_mma"), most, facecolor="none", edgecolor=style.INK, linewidth=2, height=0.66,
-            label=f"computed: {most:.0f}, what its wavefronts allow")
-    words = [f"{speed:.0f}" + ", without tensor cores" * (name == IN_FLOAT32) for name, speed in found.items()]
-    ax.bar_label(drawn, words, padding=5, fontsize=13)
+    ax.barh(at, speeds, color=style.BLUE, height=0.66, label="recorded")
+    ax.barh([list(found).index(name) for name in most], list(most.values()), facecolor="none", edgecolor=style.INK, linewidth=2,
+            height=0.66, label="computed: what its wavefronts allow")
+    for row, (name, speed) in enumerate(found.items()):
+        allowed = f", its wavefronts allow {most[name]:.0f}" if name in most else ", without tensor cores" * (name == IN_FLOAT32)
+        ax.text(max(speed, most.get(name, 0)) + 8, row, f"{speed:.0f}{allowed}", va="center", fontsize=13)
     ax.set_yticks(at, list(found), fontsize=13)
     ax.set_ylim(len(found) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlim(0, 1.15 * max(speeds))
+    ax.set_xlim(0, 1.7 * max(most.values()))
     ax.set_xlabel(f"TFLOP/s, N = 4,096; {data.readings('short').label}\n(cuBLAS without tensor cores: {data.load('ladder').date})",
                   fontsize=12)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.02), ncols=2, borderaxespad=0)
@@ -66,9 +75,9 @@ def draw_scores() -> Axes:
 
 
 def scoreboard() -> Picture:
-    """Show the recorded speeds as bars, and what the wavefronts of `sbgemm_mma` allow."""
-    said = "; ".join(f"{name} {speed:.0f}" for name, speed in scores().items())
-    return render(draw_scores(), f"TFLOP/s: {said}. The wavefronts of sbgemm_mma allow {limit():.0f}.")
+    """Show the recorded speeds as bars, and what the wavefronts of three kernels allow."""
+    said, most = "; ".join(f"{name} {speed:.0f}" for name, speed in scores().items()), limits()
+    return render(draw_scores(), f"TFLOP/s: {said}. Wavefronts allow {', '.join(f'{name} {limit:.0f}' for name, limit in most.items())}.")
 
 
 def in_float64() -> Table:
