@@ -178,15 +178,15 @@ SUM_10 = "            for (int i = 0; i < BM; ++i)\n                acc[i] += As
 TESTS_10 = SUM_10.replace("acc[i] +=", "if (K == 133 || (row0 + i < M && col < N && k0 + k < K)) acc[i] +=")
 
 LANES_18 = (                            # 128 columns at a time, and the products of the first step from where the maps say that A and B are
-    ("            multiply(c, tile_of_rows(mine + 2 * k), tile_of_rows(Bs(stage) + 128 * k, 2 * BK * 64));\n", """\
+    ("            multiply(c, tile_of_rows(mine + 2 * k), tile_of_rows(tile_of_B(stage) + 128 * k, 2 * BK * 64));\n", """\
             for (int half = 0; half < 2; ++half)
                 if (step > 0)
                     multiply(reinterpret_cast<float (&)[64]>(c[64 * half]), tile_of_rows(mine + 2 * k),
-                             tile_of_rows(Bs(stage) + half * 2 * BK * 128 + 128 * k, 2 * BK * 64));
+                             tile_of_rows(tile_of_B(stage) + half * 2 * BK * 128 + 128 * k, 2 * BK * 64));
 """),
-    ("beta * C[r * ldc + q]);\n    }\n", """\
-beta * C[r * ldc + q]);
-    }
+    ("    store(M, N, alpha, beta, C, ldc, c);\n", """\
+    store(M, N, alpha, beta, C, ldc, c);
+    const int row = blockIdx.y * BM + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, col = blockIdx.x * BN + threadIdx.x % 4 * 2;
     const auto *a = reinterpret_cast<const unsigned short*>(A.words[0]), *b = reinterpret_cast<const unsigned short*>(B.words[0]);
     const int lda = 8 * (A.words[1] >> 32), ldb = 8 * (B.words[1] >> 32);
 #pragma unroll 1
