@@ -1,6 +1,6 @@
 """Lesson 02's second explorable: the sets of a cache, and which lines of a block of B push each other out.
 
-Each position of the slider is counted by the model of a cache, `course_lib.model.cache_lines`, in the shape of the recorded CPU's first cache.
+The model of a cache in `course_lib.model.cache_lines`, in the shape of the recorded CPU's first cache, counts each position of the slider.
 """
 
 import functools

@@ -39,7 +39,8 @@ def test_every_read_is_the_models(floats):
 
 
 HELD = """(m, states) => Object.keys(states.reads).map(floats => { const scene = m.sceneOf({ floats: Number(floats) }, states);
-    return [scene.answer, m.foundAfter(scene, scene.steps), scene.reads.map((read, n) => Object.fromEntries(m.heldAfter(scene, n + 1)))]; })"""
+    const held = scene.reads.map((read, n) => Object.fromEntries(m.heldAfter(scene, n + 1)));
+    return [scene.answer, m.foundAfter(scene, scene.steps), held]; })"""
 
 
 def test_the_picture_holds_after_every_read_what_the_cache_does(page):
@@ -71,8 +72,8 @@ def test_the_words_ask_first_and_answer_last(page):
     assert not any(number in asked for number in (" 0 ", "12", "set"))
     assert said[11] == "First reading, row 11: its line is fetched, and goes into set 0."
     assert said[12].endswith("Set 0 is full, so row 0, which was used longest ago, is pushed out.")
-    assert said[16] == ("Second reading, row 0: its line is gone, and is fetched again. Set 0 is full, so row 4, which was used longest ago, "
-                        "is pushed out.")
+    assert said[16] == ("Second reading, row 0: its line is gone, and is fetched again. "
+                        "Set 0 is full, so row 4, which was used longest ago, is pushed out.")
     assert said[-1] == "Rows of 1024 floats. The second reading has found 0 of the 16 lines. All 16 belong to set 0, which holds 12."
 
 
