@@ -308,7 +308,7 @@ def test_longer_rows_give_the_blocks_their_time():
          f"Blocks of 64 × 64 take {1e3 * slower:.1f} and {1e3 * fastest:.1f} ms",
          "blocks that fetch more lines than ikj take longer, and blocks that fetch fewer are faster",
          f"still counts {plain / large:.0f} times fewer lines than for ikj",
-         f"That made the loops only **{seconds / fastest:.1f} times as fast**")
+         f"The loops are only **{seconds / fastest:.1f} times as fast**")
     assert large > float(cpu.lines_per_multiply_add(64, 1024)), "four blocks do not fit, and the formula does not hold"
     assert min(variants.TIMED, key=lambda parameters: median("six_loops", 1040, parameters)) == crowding.BEST
     assert recorded.recording().label in cpu.rows_apart().alt
