@@ -18,6 +18,7 @@ from course_lib.explorables.overtaking import overtaking
 from course_lib.explorables.race import race
 from course_lib.explorables.reads import register_reads
 from course_lib.explorables.roles import producer_and_consumers
+from course_lib.explorables.sets import sets
 from course_lib.explorables.sharing import tiles_on_multiprocessors
 from course_lib.explorables.stages import tiles_on_their_way
 from course_lib.explorables.threads import who_computes
@@ -27,5 +28,5 @@ from course_lib.explorables.unroll import unroll
 from course_lib.explorables.warps import warp_timelines
 
 __all__ = ["banks", "cache_blocks", "few_bits", "fragments", "gap", "hand_over", "lanes", "matrix_load", "one_request", "overtaking",
-           "producer_and_consumers", "race", "register_reads", "side_by_side", "tile_load", "tiles_on_multiprocessors",
-           "tiles_on_their_way", "two_orders", "unroll", "warp_timelines", "what_triton_wrote", "who_computes"]
+           "producer_and_consumers", "race", "register_reads", "sets", "side_by_side", "tile_load",
+           "tiles_on_multiprocessors", "tiles_on_their_way", "two_orders", "unroll", "warp_timelines", "what_triton_wrote", "who_computes"]

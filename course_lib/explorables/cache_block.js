@@ -62,7 +62,7 @@ export function sceneOf(values, states) {
   const runs = { rows: fetches(states, N, capacity), blocks: fetches(states, block, capacity) };
   const all = Object.fromEntries(SIDES.map(side => [side, fetchedBefore(states, runs[side], N ** 3)]));
   const most = Math.max(...SIDES.flatMap(side => NAMES.map(name => all[side][name])));
-  return { states, steps, each, capacity, runs, all, most, rest: 0, answer: all.rows.B / all.blocks.B,
+  return { states, steps, each, capacity, runs, all, most, rest: 0, answer: all.blocks.B,
     seconds: step => PACE[step] ?? 0.6 };
 }
 
@@ -207,7 +207,7 @@ export function compared(ratio) {
 
 export function says({ scene }, step) {
   const { states, all } = scene, { N, block: b } = states;
-  if (step <= 0) return `The cache holds ${scene.capacity} lines; when it is full, the line used longest ago makes way. How many times fewer lines of B will the right side fetch? Predict, then play.`;
+  if (step <= 0) return `The cache holds ${scene.capacity} lines; when it is full, the line used longest ago makes way. The left side will fetch ${grouped(all.rows.B)} lines of B. How many will the right side fetch? Predict, then play.`;
   if (step < scene.steps) {
     const [rows, blocks] = SIDES.map(side => listed(fetchedBefore(states, scene.runs[side], step * scene.each)));
     return `After ${grouped(step * scene.each)} of ${grouped(N ** 3)} multiply-adds. Lines fetched without blocks: ${rows}. In blocks of ${b} × ${b}: ${blocks}.`;
@@ -236,7 +236,7 @@ function hit(view, x, y) {
 // ---- the explorable ------------------------------------------------------------------------------------------------------------------
 export const picture = {
   title: "A product without blocks and in blocks, and what the cache holds",
-  ask: { label: "Your prediction", unit: "times fewer" },
+  ask: { label: "Your prediction", unit: "lines of B" },
   order: ["says", "player", "picture", "controls"],
   height: (width, text, narrow) => (narrow ? 2 * Math.round(0.74 * width + 5.4 * text) : clamp(0.33 * width, 340, 400)),
   controls: () => [],
