@@ -14,9 +14,9 @@ LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 # The compiler is loaded by the first kernel that is not known yet, a GPU's library by the first question for a GPU.
 LATER = {"cuda", "cupy", "dask", "jupyterlab", "matplotlib.pyplot", "nbconvert", "nbformat", "nbgrader", "numba", "pandas", "playwright",
          "scipy", "sklearn", "course_lib.bench", "course_lib.grading", "course_lib.training"}
-# The lesson's own subject, and in lessons 01 and 02 what judges loops in C, as in their exercises.
+# The lesson's own subject (variants of kernels that were timed), and in lessons 01 and 02 what judges loops in C, as in their exercises.
 NEEDED = {"01_triple_loop": {"course_lib.grading"}, "02_cpu": {"course_lib.grading"}, "14_gemm_at_work": {"course_lib.training"},
-          "15_closing_in": {"course_lib.bench"}}
+          **dict.fromkeys(("15_closing_in", "17_stages", "19_busy"), {"course_lib.bench"})}
 
 
 def imports(path):
