@@ -202,7 +202,7 @@ function drawWanted(pen, view, where, lane, { faint = false } = {}) {
 /** In a picture of B, the numbers of the lanes in the floats that they ask for, where they can be read. */
 function drawNumbers(pen, view, where, lanes) {
   for (let lane = 0; lane < lanes; ++lane) {
-    const { x, y, w, h } = laneSeen(view, where, lane), size = Math.min(0.95 * h, 0.72 * w);
+    const { x, y, w, h } = laneSeen(view, where, lane), size = Math.min(0.95 * h, 0.76 * w);
     if (size >= 9) write(pen, view, lane, x + w / 2, y + h / 2 + 0.36 * size, { align: "center", size: size / view.text, colour: lane < view.hues.white ? "#fff" : "#000" });
   }
 }
