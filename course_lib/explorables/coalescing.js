@@ -7,7 +7,8 @@ import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 const LANES = 32, SECTOR = 32, LINE = 128, FLOAT = 4, EPS = 1e-6;        // bytes, but for the lanes
 const MOST_STRIDE = 16, MOST_OFFSET = 8, COLUMNS = 128, TILE = 16, MOST_PAD = 8;
 const STAY = [0, 1, TILE];                                                // lanes whose arrows stay in a picture of B: neighbours, and one with the other ty
-const FALL = 9;                                                            // letters' heights from the lanes to memory, at most
+const FALL = 13;                                                           // letters' heights from the lanes to memory, at most
+const HIGH = { floats: 22.5, wide: 26 };                                   // letters' heights of the picture: up to 4 rows of memory, and up to 16
 const SHOWN = 160;                                                         // bytes of each row of B that are drawn: a cache line and a sector
 const PIECES = { 2: ["half", "halves"], 4: ["float", "floats"], 8: ["pair of floats", "pairs of floats"], 16: ["group of four floats", "groups of four floats"] };
 const EVERY = ["", "", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"];
@@ -201,7 +202,7 @@ function drawWanted(pen, view, where, lane, { faint = false } = {}) {
 /** In a picture of B, the numbers of the lanes in the floats that they ask for, where they can be read. */
 function drawNumbers(pen, view, where, lanes) {
   for (let lane = 0; lane < lanes; ++lane) {
-    const { x, y, w, h } = laneSeen(view, where, lane), size = Math.min(0.95 * h, 0.72 * w);
+    const { x, y, w, h } = laneSeen(view, where, lane), size = Math.min(0.95 * h, 0.76 * w);
     if (size >= 9) write(pen, view, lane, x + w / 2, y + h / 2 + 0.36 * size, { align: "center", size: size / view.text, colour: lane < view.hues.white ? "#fff" : "#000" });
   }
 }
@@ -334,7 +335,10 @@ export const picture = {
   title: "What one warp asks memory for",
   ask: { label: "Your prediction", unit: "sectors" },
   order: ["says", "player", "controls", "picture"],           // what to do, Play and the sliders are on the first screen of a lesson
-  height: (width, text, narrow) => (narrow ? Math.round(0.55 * width + 21 * text) : clamp(0.38 * width, 380, 460)),
+  height: (width, text, narrow, { walks, wide }) => {
+    if (narrow) return Math.round(0.55 * width + 21 * text);
+    return walks ? clamp(0.38 * width, 380, 460) : Math.round((wide ? HIGH.wide : HIGH.floats) * text);
+  },
   jump: "Hide",                                               // to where no result is shown: what comes next can be predicted again
   jumpIcon: "rewind",
   controls: states => (states.walks ? [                       // a group of buttons comes second, in the column that gives it one line

@@ -302,7 +302,7 @@ class Stage {
     if (!wide) return;
     this.text = projected ? clamp(Math.round(PROJECTED[0] * window.innerHeight), PROJECTED[1], PROJECTED[2]) : wide < 480 ? 12 : 14;
     this.width = wide;
-    this.height = projected ? this.holder.clientHeight : this.picture.height(wide, this.text, wide < NARROW);
+    this.height = projected ? this.holder.clientHeight : this.picture.height(wide, this.text, wide < NARROW, this.states);
     this.holder.style.height = projected ? "" : `${this.height}px`;
     const dots = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(wide * dots);

@@ -145,14 +145,15 @@ def test_only_a_reader_of_wider_loads_chooses_the_width():
 
 
 INSIDE = """(m, {positions, screens}) => screens.flatMap(([width, text]) => positions.map(values => {
+    const states = values.walk ? { walks: [values.walk] } : { wide: values.width !== 4 };
     const narrow = width < 700, scene = m.sceneOf(values), smooth = m.picture.numbers(values);
-    const height = text > 20 ? (width > 1500 ? 800 : 420) : m.picture.height(width, text, narrow);
+    const height = text > 20 ? (width > 1500 ? 800 : 420) : m.picture.height(width, text, narrow, states);
     const view = { width, height, text, narrow, scene, smooth, values }, where = m.layout(view), { memory } = where;
     const last = m.byteBox(where, m.addressOf(values, scene.bad ? 0 : 31), values.width);
     const pieces = [m.byteBox(where, 0, 1), last].every(b => b.x >= memory.x && b.x + b.w <= memory.x + memory.w + 0.01);
     const arrows = memory.y - where.lanes.y - where.lanes.h, inside = where.bottom <= height + 0.01 && memory.x + memory.w <= width;
     return { width, values, sector: 32 * memory.byte, row: memory.pitch, arrows, text: where.text,
-        ok: pieces && last.y + last.h <= memory.y + memory.rows * memory.pitch && inside };
+        empty: height - where.bottom, ok: pieces && last.y + last.h <= memory.y + memory.rows * memory.pitch && inside };
 }))"""
 
 
@@ -163,6 +164,9 @@ def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
     assert min(f["row"] for f in found) > 8.5, "pixels from one row to the next"
     assert min(f["arrows"] / f["text"] for f in found) > 2.5, "the arrows have somewhere to go"
     assert min(f["text"] for f in found if f["width"] == 1864) >= 28
+    lesson = [f for f in found if f["width"] in (984, 1280, 1900)]
+    assert max(f["empty"] for f in lesson) < 45, "no blank band below the picture, in pixels"
+    assert max(f["empty"] for f in lesson if f["values"].get("width") == 4) < 8, "least of all in the first one"
 
 
 ROWS = """(m, positions) => positions.map(values => {
@@ -189,8 +193,10 @@ def test_every_row_of_b_begins_at_one_place_and_each_float_lies_in_its_sector(pa
 
 def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):
     around = 130                         # the words, the player, and two rows of controls, in pixels, seen in Chromium
-    heights = evaluate(page, "(m, widths) => widths.map(width => m.picture.height(width, 14, false))", [984, 1090, 1280, 1900])
-    assert max(heights) + around <= 600
+    for states in ({"wide": False}, {"wide": True}, {"walks": WALKS}):
+        asked = {"states": states, "widths": [984, 1090, 1280, 1900]}
+        heights = evaluate(page, "(m, {states, widths}) => widths.map(width => m.picture.height(width, 14, false, states))", asked)
+        assert max(heights) + around <= 600
 
 
 def test_without_a_widget_the_answer_is_not_told():
