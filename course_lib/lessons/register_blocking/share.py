@@ -66,7 +66,7 @@ def _lines_of_words(share: Share, ax: Axes, title: str, high: int, wide: int, co
 @style.styled
 def share_picture(result: RunResult) -> tuple[Axes, str]:
     """Draw the words that one thread of `result` reads for one k, and a line from each to the outputs that use it."""
-    share, ax = one_thread(result.kernel, **result.parameters), style.axes(width=6.4, height=3.9)
+    share, ax = one_thread(result.kernel, **result.parameters), style.axes(width=6.0, height=3.4)
     outputs = len(share.outputs)
     title = f"A thread: {outputs} output{'s' * (outputs != 1)}, {share.words:g} words per k"
     _lines_of_words(share, ax, title, max(TM, len(share.a_rows)), max(4, len(share.b_cols)))
