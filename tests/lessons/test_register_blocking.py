@@ -290,7 +290,8 @@ def test_the_times_of_the_main_path_are_of_one_recording():
 
 def test_the_model_is_explained_before_the_question_and_the_bars_before_the_tasks():
     title, watch = CELLS["title"], CELLS["watch"]
-    said = [title.index(words) for words in ("one *output*", "a **model**", "*scheduler*", "*issues*", "(blue)", "(orange)", "Which side starts more")]
+    said = [title.index(words) for words in ("one *output*", "a **model**", "*scheduler*", "*issues*", "(blue)", "(orange)",
+                                             "Which side starts more")]
     assert said == sorted(said)
     said = [watch.index(words) for words in ("play it once more", "(stripes)", "(a thin line)", "(a hollow bar)", "**Which of the three",
                                              "Now give the left side", "After this lesson you can")]
