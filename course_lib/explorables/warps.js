@@ -34,7 +34,7 @@ export function sceneOf(values, states) {
     const outputs = values[side], seen = states.at[outputs];
     const adds = [...seen.shared].map((_, i) => (seen.warps.some(line => line[i] === "M") ? "M" : " ")).join("");
     const shared = seen.shared.replace(/0/g, "o").replace(/[1-3]/g, "x");                  // its own loads, and those of the other three
-    return [side, { outputs, warps: seen.warps.length, seen, lines: seen.warps.map(pieces), adds, shared }];
+    return [side, { outputs, warps: seen.warps.length, registers: seen.registers, seen, lines: seen.warps.map(pieces), adds, shared }];
   }));
   const same = before => before?.sides.left.seen === sides.left.seen;      // the prediction is for the left side as it was when it was made
   return { states, sides, steps: states.cycles, rest: states.cycles, keeps: same, seconds: step => (step < 8 ? 0.35 : 0.07), answer: counted(sides.left.seen, states.cycles).adds };
@@ -129,9 +129,6 @@ function drawRows(pen, view, where, side) {
       drawPiece(pen, view, letter, rows.x + from * cell, y, (end - from) * cell, slot);
     }
   }
-  side.lines.forEach((line, i) => {                                      // else a reader asks why this warp never issues
-    if (at >= view.scene.steps && line.length === 1 && line[0][0] === "r") note(pen, view, `its turn of ${2 * side.outputs + side.outputs ** 2} cycles comes later`, rows.x + rows.w / 2, rows.y + (i + 0.5) * slot + 0.35 * text, slot - 2);
-  });
   const full = { ...rows, h: side.warps * slot }, no = { ...rows, y: rows.y + full.h, h: rows.h - full.h };
   box(pen, view, full);
   if (at <= 0) drawAlone(pen, view, where, side);
@@ -140,15 +137,18 @@ function drawRows(pen, view, where, side) {
     pen.globalAlpha = 0.12;
     pen.fillRect(no.x, no.y, no.w, no.h);
     pen.globalAlpha = 1;
-    note(pen, view, "no registers left for more warps", no.x + no.w / 2, no.y + no.h / 2 + 0.35 * text);
+    const middle = { align: "center", most: no.w - text }, from = no.y + no.h / 2;
+    write(pen, view, "no registers left for more warps", no.x + no.w / 2, from - (at > 0 ? 0.3 : -0.35) * text, { weight: 600, ...middle });
+    if (at > 0) write(pen, view, `${view.scene.states.registers.toLocaleString("en")} per multiprocessor, ${side.registers} per thread`, no.x + no.w / 2, from + 1.05 * text, middle);
+    if (at >= view.scene.steps) drawLate(pen, view, where, side, no.y);
   }
 }
-function note(pen, view, words, x, y, high = 1.5 * view.text) {
-  pen.font = `600 ${view.text}px ${view.fontFamily}`;
-  const wide = pen.measureText(words).width;
-  pen.fillStyle = view.paper;
-  pen.fillRect(x - wide / 2 - 6, y - 0.35 * view.text - high / 2, wide + 12, high);
-  write(pen, view, words, x, y, { weight: 600, align: "center" });
+/** Beside the empty rows: why a warp never issued, where there is one. */
+function drawLate(pen, view, where, side, y) {
+  const { text } = view, late = side.lines.findIndex(line => line.length === 1 && line[0][0] === "r");
+  if (late < 0) return;
+  const words = [`warp ${late}:`, "its turn of", `${2 * side.outputs + side.outputs ** 2} cycles`, "comes later"];
+  words.forEach((line, i) => write(pen, view, line, where.x + where.label - 0.5 * text, y + (1.4 + 1.15 * i) * text, { size: 0.96, align: "right", most: where.label - 0.5 * text }));
 }
 
 /** Two strips: in which cycles this scheduler started a multiply-add, and whose load shared memory served. */
@@ -170,8 +170,9 @@ function drawStrips(pen, view, where, side) {
 }
 
 function drawLegend(pen, view) {
-  const { text, narrow, width } = view, items = narrow ? ["M", "q", "L", "w", "other", "r"] : ["M", "L", "other", "q", "w", "r"], many = narrow ? 2 : 3, step = width / many;
+  const { text, narrow, width } = view, items = ["M", "L", "w", "q", "r", "other"], many = narrow ? 2 : 3, step = width / many;
   items.forEach((letter, i) => {
+    if (view.at <= 0 && !"MLw".includes(letter)) return;                   // the others are seen from the first cycle on
     const x = (i % many) * step, top = Math.floor(i / many) * 1.2 * text;
     drawPiece(pen, view, letter, x, top, 2 * text, text);
     write(pen, view, LEGEND[letter], x + 2.4 * text, top + 0.86 * text, { size: 0.96, most: step - 2.8 * text });
@@ -194,17 +195,17 @@ export function draw(pen, given) {
 }
 
 // ---- words -------------------------------------------------------------------------------------------------------------------------
-const eachOf = side => `For each k a warp issues ${plural(2 * side.outputs, "load")} and ${plural(side.outputs ** 2, "multiply-add")}.`;
+const eachOf = side => `For each k a warp on the left issues ${plural(2 * side.outputs, "load")} and ${plural(side.outputs ** 2, "multiply-add")}.`;
 export function says(view, step) {
   const { left, right } = view.scene.sides, { steps } = view.scene;
-  if (step <= 0) return `Left: ${warpsOf(left)}. ${eachOf(left)} Right: ${warpsOf(right)}. ${eachOf(right)} The picture begins when the warps have long been at work. Which side starts more multiply-adds in ${steps} cycles, and how many does the left one start? Predict, then play.`;
+  if (step <= 0) return `${eachOf(left)} On the right it issues ${2 * right.outputs} and ${right.outputs ** 2}. Shared memory serves one load per cycle, for all four schedulers. How many multiply-adds does the left one start in ${steps} cycles? Predict, then play.`;
   const [a, b] = [left, right].map(side => counted(side.seen, step));
   if (step < steps) return `After ${plural(step, "cycle")}, the left scheduler has started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}.`;
   return `In ${steps} cycles the left scheduler started ${plural(a.adds, "multiply-add")} and the right one ${b.adds}. Shared memory was busy for ${a.busy} cycles on the left and for ${b.busy} on the right.`;
 }
 const when = (view, step) => (step <= 0 ? "before the first cycle" : `cycle ${step} of ${view.scene.steps}`);
 export function describes(view, step) {
-  if (step <= 0) return `${says(view, step)} The picture shows what one warp does for one k, if it were alone: it issues its loads, waits ${view.scene.states.latency} cycles for the last word, and issues its multiply-adds.`;
+  if (step <= 0) return `Left: ${warpsOf(view.scene.sides.left)}. Right: ${warpsOf(view.scene.sides.right)}. The picture begins when the warps have long been at work. ${says(view, step)} The picture shows what one warp does for one k, if it were alone: it issues its loads, waits ${view.scene.states.latency} cycles for the last word, and issues its multiply-adds.`;
   const kinds = SIDES.map(name => {
     const lines = view.scene.sides[name].seen.warps.map(line => line[step - 1]), many = Object.keys(LETTERS).map(letter => [lines.filter(l => l === letter).length, LETTERS[letter]]);
     return `${NAMES[name]}, in cycle ${step}: ${many.filter(([n]) => n).map(([n, words]) => `${plural(n, "warp")} ${words}`).join(", ")}.`;

@@ -34,6 +34,16 @@ def fits(side: int) -> int:
     return footprint(KERNEL, **tile).occupancy.warps // SCHEDULERS
 
 
+def registers(side: int) -> int:
+    """Return how many registers a thread has that computes side × side outputs.
+
+    >>> registers(8)
+    128
+    """
+    tile: dict[str, Any] = tile_of(side)
+    return footprint(KERNEL, **tile).resources.registers
+
+
 def at(side: int) -> Rounds:
     """Return what a scheduler with as many warps as fit does when each thread computes side × side outputs."""
     return rounds(fits(side), 2 * side, side * side, start=START, cycles=CYCLES)
@@ -42,8 +52,8 @@ def at(side: int) -> Rounds:
 @functools.cache
 def states() -> dict[str, Any]:
     """Return what happens at every position, as JSON takes it: four runs of the model, and four kernels compiled."""
-    return {"most": MOST, "cycles": CYCLES, "latency": LATENCY,
-            "at": {str(side): {"warps": list(at(side).warps), "shared": at(side).shared} for side in SIDES}}
+    return {"most": MOST, "cycles": CYCLES, "latency": LATENCY, "registers": DEFAULT_DEVICE.limits.registers,
+            "at": {str(side): {"warps": list(at(side).warps), "shared": at(side).shared, "registers": registers(side)} for side in SIDES}}
 
 
 class Warps(Explorable):

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from course_lib.explorables import warp_timelines
-from course_lib.explorables.warps import CYCLES, at
+from course_lib.explorables.warps import CYCLES, at, registers
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PICTURE = warp_timelines
@@ -60,8 +60,11 @@ def test_every_control_by_mouse_and_by_key(opened):
     assert started(shown) == (at(8).multiply_adds, at(4).multiply_adds)
 
 
-def test_the_legend_has_all_three_kinds_of_waiting(opened):
+def test_the_legend_has_all_three_kinds_of_waiting_once_they_are_seen(opened):
     shown = opened()
+    words = {text["words"] for text in shown.written()}
+    assert "issues a load" in words
+    assert not any("queues" in some or "hollow" in some for some in words), "not before the first cycle"
     shown.press("End")
     shown.says(LAST)
     words = {text["words"] for text in shown.written()}
@@ -82,3 +85,29 @@ def test_the_pointer_tells_what_a_warp_does(opened):
         }"""
         shown.page.mouse.move(*shown.at(*shown.where(inside, [side, down])))
         shown.page.get_by_text(words).wait_for()
+
+
+ROWS = """({ layout }, view, [side, warps]) => {
+    const { rows, slot } = layout(view)[side];
+    return { left: rows.x, right: rows.x + rows.w, top: rows.y, bottom: rows.y + warps * slot };
+}"""
+
+
+@pytest.mark.parametrize(("scheme", "full"), [("light", False), ("light", True), ("dark", True)])
+def test_no_label_covers_a_bar_and_the_empty_rows_say_why(opened, scheme, full):
+    shown = opened(1920, scheme)
+    if full:
+        shown.press("f")
+        shown.page.locator(".wbw-projector").wait_for()
+    of = {side: f"65,536 per multiprocessor, {registers(side)} per thread" for side in (2, 8)}
+    for left, said in ((1, {of[8]}), (2, set(of.values()))):
+        shown.root.get_by_role("group", name="Left: outputs").get_by_text(f"{left} × {left}").click()
+        shown.press("End")
+        shown.rested()
+        words = {text["words"] for text in shown.written()}
+        assert {some for some in words if some.startswith("65,536")} == said
+        assert {"warp 1:", "its turn of", "80 cycles", "comes later"} <= words
+        for side, outputs in (("left", left), ("right", 8)):
+            rows = shown.where(ROWS, [side, len(at(outputs).warps)])
+            assert [text["words"] for text in shown.written() if text["left"] < rows["right"] and text["right"] > rows["left"]
+                    and text["top"] < rows["bottom"] and text["bottom"] > rows["top"]] == []

@@ -6,7 +6,7 @@ import pytest
 from javascript import evaluate
 
 from course_lib.explorables import warp_timelines
-from course_lib.explorables.warps import CYCLES, SIDES, START, alone, fits, one_k, states, tile_of
+from course_lib.explorables.warps import CYCLES, SIDES, START, alone, fits, one_k, registers, states, tile_of
 from course_lib.model.rounds import rounds
 from course_lib.run import footprint
 
@@ -18,7 +18,7 @@ VALUES = {"left": 1, "right": 8}
 def test_every_position_is_the_models():
     for side in SIDES:
         seen = rounds(fits(side), 2 * side, side * side, start=START, cycles=CYCLES)
-        assert states()["at"][str(side)] == {"warps": list(seen.warps), "shared": seen.shared}
+        assert states()["at"][str(side)] == {"warps": list(seen.warps), "shared": seen.shared, "registers": registers(side)}
     assert len(json.dumps(states(), separators=(",", ":"))) < 10_000
 
 
@@ -28,6 +28,9 @@ def test_as_many_warps_fit_as_the_compiled_kernel_leaves_registers_for():
         assert len(states()["at"][str(side)]["warps"]) == taken.warps // 4
         assert side == 1 or taken.limiter == "registers"
     assert [fits(side) for side in SIDES] == [16, 12, 8, 4]
+    for side in SIDES[1:]:
+        block = 256 * registers(side)                                # of 16 × 16 threads
+        assert states()["registers"] // block * 2 == fits(side), "as many blocks of two warps per scheduler as there are registers for"
 
 
 def test_nothing_is_left_of_the_beginnings_queue():
@@ -65,10 +68,10 @@ def test_the_words_ask_first_and_answer_last(page):
     assert answer == 20
     assert said[0].endswith("Predict, then play.")
     assert not any(number in said[0] + described for number in ("20", "128"))
-    assert "16 of the 64 warps, 1 output per thread. For each k a warp issues 2 loads and 1 multiply-add." in said[0]
-    assert "For each k a warp issues 16 loads and 64 multiply-adds." in said[0]
-    assert "4 of the 16 warps, 64 outputs per thread" in said[0]
-    assert "when the warps have long been at work" in said[0]
+    assert "For each k a warp on the left issues 2 loads and 1 multiply-add. On the right it issues 16 and 64." in said[0]
+    assert "Shared memory serves one load per cycle, for all four schedulers." in said[0]
+    assert "Left: 16 of the 64 warps, 1 output per thread. Right: 4 of the 16 warps, 64 outputs per thread." in described
+    assert "when the warps have long been at work" in described
     assert all(words.startswith(f"After {n} cycle") for n, words in enumerate(said[1:-1], 1))
     assert said[-1].startswith("In 160 cycles the left scheduler started 20 multiply-adds and the right one 128.")
     assert said[-1].endswith("busy for 160 cycles on the left and for 128 on the right.")

@@ -51,7 +51,7 @@ def _lines_of_words(share: Share, ax: Axes, title: str, high: int, wide: int, co
     boxes += [(1.3 * WIDE + WIDE * j, float(i), "", style.PALE) for j in range(len(cols)) for i in range(len(rows))]
     for x, y, words, colour in boxes:
         ax.add_patch(Rectangle((x, y), WIDE, 1, facecolor=colour, edgecolor=style.INK, linewidth=0.8))
-        ax.text(x + WIDE / 2, y + 0.5, words, ha="center", va="center", fontsize=11, color=style.text_on(colour))
+        ax.text(x + WIDE / 2, y + 0.5, words, ha="center", va="center", fontsize=11 if high <= TM else 10, color=style.text_on(colour))
     middles = [1.3 * WIDE + WIDE * (j + 0.5) for j in range(len(cols))]
     ax.hlines([i + 0.5 for i in range(len(rows))], WIDE, middles[-1], color=OF_A, linewidth=2)
     ax.vlines(middles, -0.5, len(rows) - 0.5, color=OF_B, linewidth=2)
@@ -66,7 +66,7 @@ def _lines_of_words(share: Share, ax: Axes, title: str, high: int, wide: int, co
 @style.styled
 def share_picture(result: RunResult) -> tuple[Axes, str]:
     """Draw the words that one thread of `result` reads for one k, and a line from each to the outputs that use it."""
-    share, ax = one_thread(result.kernel, **result.parameters), style.axes(width=6.4, height=3.9)
+    share, ax = one_thread(result.kernel, **result.parameters), style.axes(width=6.0, height=3.7)
     outputs = len(share.outputs)
     title = f"A thread: {outputs} output{'s' * (outputs != 1)}, {share.words:g} words per k"
     _lines_of_words(share, ax, title, max(TM, len(share.a_rows)), max(4, len(share.b_cols)))
