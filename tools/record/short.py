@@ -135,8 +135,8 @@ def prepared(one: Contestant, there: Matrices, arch: str, sms: int) -> tuple[Cal
         values = {"BM": s.BM, "BN": s.BN, "BK": s.BK, "stages": s.stages}
     else:
         kernel = one.text or kernel_of(one.kernel)
-        more = {"blocks": sms} if kernel.boxes else {}
-        values = kernel.check(**one.parameters, **more)
+        blocks = {"blocks": sms} if kernel.boxes else {}
+        values = kernel.check(**blocks | one.parameters)
         compiled = toolchain.compile_cuda(kernel.source, name=kernel.file_name, arch=arch, defines=kernel.defines(**values))
         shared, grid, block = kernel.dynamic_bytes(**values), kernel.grid(int(n), int(n), **values), kernel.block(**values)
         function = prepare_function(compiled, kernel.entry, shared)
