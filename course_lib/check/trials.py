@@ -22,7 +22,7 @@ ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
 class TrialOutcome:
     """One input that the kernel ran on, or one gate: its name, what it is, and whether it is passed (None: not run).
 
-    `result`: the result is right; known only where a check tells it apart from hazards.
+    `result`: it is not passed, although the result is right: only hazards were found.
     """
 
     name: str
@@ -64,8 +64,8 @@ class Trials:
         """Run all inputs; those after an endless loop and the like are not run. Return whether all were."""
         ended = False
         for case in cases:
-            passed = None if ended else self._case(case)
-            self.outcomes.append(TrialOutcome(case.name, str(case), passed))
+            passed, result = (None, False) if ended else self._case(case)
+            self.outcomes.append(TrialOutcome(case.name, str(case), passed, result))
             ended = ended or any(kind in ENDS_THE_CHECK for kind, *_ in self.findings)
         return not ended
 
@@ -103,14 +103,14 @@ class Trials:
             self.note(reports.of_wrong(wrong, "", case))
         return report if wrong is None else None
 
-    def _case(self, case: Any) -> bool:
-        """Run one input; note what is wrong; return whether it passed."""
+    def _case(self, case: Any) -> tuple[bool, bool]:
+        """Run one input; note what is wrong; return whether it passed, and whether the result is right and only hazards are not."""
         trial = self.operation.trial(case, self.seed)
         try:
             report = self.launch(trial)
         except simt.SimtError as error:
             self.note(reports.of_error(error, case, self.lines))
-            return False
+            return False, False
         wrong = self.operation.judge(trial)
         found = reports.of_hazards(report, case, self.lines, wrong is None)
         if wrong is not None and not found:        # else the hazard is the reason
@@ -118,7 +118,7 @@ class Trials:
             found.append(reports.of_wrong(wrong, guess, case))
         for finding in sorted(found, key=reports.urgency):
             self.note(finding)
-        return not found
+        return not found, wrong is None and {finding.kind for finding in found} == {"hazard"}
 
     def _guess(self, trial: Any, wrong: WrongResult) -> str:
         def again(other):
