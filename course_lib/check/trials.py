@@ -15,6 +15,7 @@ from course_lib.run.types import Extent
 from course_lib.simt.report import Report
 
 MARKS = {True: "✓", False: "✗", None: "–"}
+LUCK = " (result right, but a hazard)"
 ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
 
 
@@ -35,7 +36,8 @@ def outcomes_html(outcomes: Iterable[TrialOutcome], what: str) -> str:
     """Return a table of inputs or gates, or "" when there are none; `what` heads the column of their names."""
     rows = "".join(
         f"<tr><td>{MARKS[outcome.passed]}</td><td style='text-align:left'>{escape(outcome.name)}</td>"
-        f"<td style='text-align:left'>{escape(outcome.detail)}</td></tr>" for outcome in outcomes)
+        f"<td style='text-align:left'>{escape(outcome.detail)}{LUCK if outcome.result and not outcome.passed else ''}</td></tr>"
+        for outcome in outcomes)
     head = f"<thead><tr><th></th><th style='text-align:left'>{what}</th><th></th></tr></thead>"
     return f"<table>{head}<tbody>{rows}</tbody></table>" if rows else ""
 

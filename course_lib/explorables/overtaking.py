@@ -158,8 +158,9 @@ class Overtaking(Explorable):
     _esm = module_text("overtaking")
 
     def static_text(self) -> str:
-        return (f"{self.states.get('instead', '')} {self.title}, in the order in which the simulator ran them: what each warp stores in the shared tiles, what it reads "
-                "there, and which elements of C become wrong. Run this cell to play it.").strip()
+        said = (f"{self.title}, in the order in which the simulator ran them: what each warp stores in the shared tiles, what it reads "
+                "there, and which elements of C become wrong. Run this cell to play it.")
+        return f"{self.states['instead']} {said}" if "instead" in self.states else said
 
 
 def overtaking(whole: str | None = None, broken: str | None = None, *, instead: str = "") -> Overtaking:
