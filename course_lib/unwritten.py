@@ -68,7 +68,16 @@ def sentence(thing: Unwritten) -> str:
     kernel = thing._root
     if kernel._is_written:
         return f"{thing._name} was to come from {kernel._name}, which was missing then: run the cells from {kernel._name} on again."
-    return f"{kernel._name} {kernel._why}: {ADVICE[kernel._why]}."
+    return f"{lack(thing)}: {ADVICE[kernel._why]}."
+
+
+def lack(thing: Unwritten) -> str:
+    """Return what is missing, for a picture that shows something else meanwhile.
+
+    >>> lack(Unwritten("mine", DOES_NOT_COMPILE))
+    'mine does not compile yet'
+    """
+    return f"{thing._root._name} {thing._root._why}"
 
 
 def missing(thing: Unwritten, arrays: Iterable[Any] = ()) -> NotWritten:

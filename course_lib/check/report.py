@@ -96,8 +96,9 @@ class CheckReport:
 
     def _right_on(self) -> str:
         passed, of = sum(outcome.passed is True for outcome in self.inputs), len(self.inputs)
-        if passed < of and all(outcome.passed or outcome.result for outcome in self.inputs):
-            return f"C right on {of} of {of} inputs, no hazard on {passed} of {of}"
+        right = sum(outcome.passed is True or outcome.result for outcome in self.inputs)
+        if right > passed:
+            return f"the result is right on {right} of {of} inputs, on {passed} of them without a hazard"
         return f"right on {passed} of {of} inputs"
 
     def _glance(self) -> str:

@@ -54,7 +54,8 @@ def of_error(error: simt.SimtError, case: Any, lines: Sequence[str]) -> Finding:
 def of_hazards(report: Report, case: Any, lines: Sequence[str], right: bool) -> list[Finding]:
     """Return a finding per pair of lines that race or break a rule of asynchronous work, and per line that reads what nobody wrote.
 
-    A read that races with the write is not called uninitialised too. `right` says whether the result is right.
+    A read that races with the write is not called uninitialised too. Races between two warps come first: the simulator moves the threads of
+    one warp in step, so that a wrong result is seldom due to them. `right` says whether the result is right.
     """
     pairs: dict[tuple[int, int], list[Hazard]] = {}
     reads: dict[int, Hazard] = {}
@@ -67,7 +68,8 @@ def of_hazards(report: Report, case: Any, lines: Sequence[str], right: bool) -> 
         else:
             pairs.setdefault((min(hazard.first_line, hazard.second_line), max(hazard.first_line, hazard.second_line)), []).append(hazard)
     racing = {line for pair in pairs for line in pair}
-    return ([_race(report, pair, hazards, case, lines, right) for pair, hazards in sorted(pairs.items())]
+    ordered = sorted(pairs.items(), key=lambda found: (all(hazard.one_warp for hazard in found[1]), found[0]))
+    return ([_race(report, pair, hazards, case, lines, right) for pair, hazards in ordered]
             + [_broken_rule(rule, case, lines, right) for rule in rules]
             + [_uninitialised(report, hazard, case, lines) for line, hazard in reads.items() if line not in racing])
 
@@ -91,7 +93,7 @@ def of_order(wrong: WrongResult | str, case: Any) -> Finding:
 def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case: Any, lines: Sequence[str], right: bool) -> Finding:
     """Return one finding for all hazards between two lines."""
     first, last = pair
-    example = hazards[0]
+    example = min(hazards, key=lambda hazard: hazard.one_warp)           # the first between two warps
     if example.bulk or example.first_multiplies:
         return _broken_rule(example, case, lines, right)
     times = ", ".join(f"{hazard.count:,} {_ORDERED['copy' if unfinished_copy(hazard) else hazard.kind]}" for hazard in hazards)
@@ -108,7 +110,7 @@ def _race(report: Report, pair: tuple[int, int], hazards: Sequence[Hazard], case
             text = f"{_missing_wait(example, element, block)}. The result is {luck}"
         else:
             text = (f"thread {write[1]} writes {element} in line {write[0]} and thread {read[1]} reads it in line {read[0]}; "
-                    f"both belong to {block}, and {_missing_barrier(first, last, lines)}. The result is {luck}")
+                    f"both belong to {block}, and {_missing_barrier(first, last, lines)}. On this input the result is {luck}")
     return Finding("hazard", f"{text} ({times}, on input: {case.name}, {case})", last, line_text(lines, last),
                    facts={"case": case, "hazards": tuple(hazards)})
 

@@ -15,6 +15,7 @@ from course_lib.run.types import Extent
 from course_lib.simt.report import Report
 
 MARKS = {True: "✓", False: "✗", None: "–"}
+LUCK = " (result right, but a hazard)"
 ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
 
 
@@ -22,7 +23,7 @@ ENDS_THE_CHECK = ("endless", "divergent barrier", "unsupported", "launch")
 class TrialOutcome:
     """One input that the kernel ran on, or one gate: its name, what it is, and whether it is passed (None: not run).
 
-    `result`: the result is right; known only where a check tells it apart from hazards.
+    `result`: it is not passed, although the result is right: only hazards were found.
     """
 
     name: str
@@ -35,7 +36,8 @@ def outcomes_html(outcomes: Iterable[TrialOutcome], what: str) -> str:
     """Return a table of inputs or gates, or "" when there are none; `what` heads the column of their names."""
     rows = "".join(
         f"<tr><td>{MARKS[outcome.passed]}</td><td style='text-align:left'>{escape(outcome.name)}</td>"
-        f"<td style='text-align:left'>{escape(outcome.detail)}</td></tr>" for outcome in outcomes)
+        f"<td style='text-align:left'>{escape(outcome.detail)}{LUCK if outcome.result and not outcome.passed else ''}</td></tr>"
+        for outcome in outcomes)
     head = f"<thead><tr><th></th><th style='text-align:left'>{what}</th><th></th></tr></thead>"
     return f"<table>{head}<tbody>{rows}</tbody></table>" if rows else ""
 
@@ -64,8 +66,8 @@ class Trials:
         """Run all inputs; those after an endless loop and the like are not run. Return whether all were."""
         ended = False
         for case in cases:
-            passed = None if ended else self._case(case)
-            self.outcomes.append(TrialOutcome(case.name, str(case), passed))
+            passed, result = (None, False) if ended else self._case(case)
+            self.outcomes.append(TrialOutcome(case.name, str(case), passed, result))
             ended = ended or any(kind in ENDS_THE_CHECK for kind, *_ in self.findings)
         return not ended
 
@@ -103,14 +105,14 @@ class Trials:
             self.note(reports.of_wrong(wrong, "", case))
         return report if wrong is None else None
 
-    def _case(self, case: Any) -> bool:
-        """Run one input; note what is wrong; return whether it passed."""
+    def _case(self, case: Any) -> tuple[bool, bool]:
+        """Run one input; note what is wrong; return whether it passed, and whether the result is right and only hazards are not."""
         trial = self.operation.trial(case, self.seed)
         try:
             report = self.launch(trial)
         except simt.SimtError as error:
             self.note(reports.of_error(error, case, self.lines))
-            return False
+            return False, False
         wrong = self.operation.judge(trial)
         found = reports.of_hazards(report, case, self.lines, wrong is None)
         if wrong is not None and not found:        # else the hazard is the reason
@@ -118,7 +120,7 @@ class Trials:
             found.append(reports.of_wrong(wrong, guess, case))
         for finding in sorted(found, key=reports.urgency):
             self.note(finding)
-        return not found
+        return not found, wrong is None and {finding.kind for finding in found} == {"hazard"}
 
     def _guess(self, trial: Any, wrong: WrongResult) -> str:
         def again(other):

@@ -31,11 +31,21 @@ export function stateAt({ steps, names }, at) {
   return { held, spoilt, rounds };
 }
 
+/** For each square the rows that each warp stores there, first and last; null where one stores something else than whole rows. */
+export function bandsOf(steps, names, tiles) {
+  const bands = { C: [...Array(WARPS).keys()].map(warp => [2 * warp, 2 * warp + 1]) };
+  for (const name of names) bands[name] = steps.filter(({ kind, tile }) => kind === "fill" && tile === 0).map(({ writes }) => {
+    const words = writes[name] ?? [], columns = tiles[name][1], [first, last] = [words[0] / columns, (words[words.length - 1] + 1) / columns - 1];
+    return words.length && Number.isInteger(first) && words.length === (last - first + 1) * columns ? [first, last] : null;
+  });
+  return bands;
+}
+
 const SECONDS = { fill: 0.55, multiply: 0.7, barrier: 0.9, store: 0.3 };
 export function sceneOf({ barrier }, states) {
   const { steps, wrong } = states[barrier], names = Object.keys(states.tiles);
   const marks = steps.map((step, i) => ({ step: i + 1, early: step.spoilt?.length })).filter(({ early }) => early).map(({ step }) => ({ step, label: "warp that reads too late" }));
-  return { steps: steps.length, all: { steps, names }, tiles: states.tiles, names, wrong, barrier, marks, answer: wrong.length,
+  return { steps: steps.length, all: { steps, names }, tiles: states.tiles, names, bands: bandsOf(steps, names, states.tiles), instead: states.instead ? `${states.instead} ` : "", wrong, barrier, marks, answer: wrong.length,
     seconds: step => SECONDS[steps[Math.min(step, steps.length - 1)].kind] * (step < 12 || barrier === "out" && step < 22 ? 1 : 0.6) };
 }
 
@@ -86,8 +96,22 @@ function cross(pen, { x, y, w, h }, colour, wide = 1.6) {
   pen.stroke();
 }
 
+/** The rows of each warp, faint from the beginning; who they belong to is written there before the first step. */
+function drawBands(pen, view, at, name) {
+  const { scene, text } = view;
+  scene.bands[name].forEach((band, warp) => {
+    if (!band) return;
+    const box = { x: at.x, y: at.y + band[0] * at.cell, w: at.columns * at.cell, h: (band[1] - band[0] + 1) * at.cell };
+    pen.globalAlpha = 0.45;
+    outline(pen, box, view.ink, 1);
+    pen.globalAlpha = 1;
+    if (view.at <= EPS && box.h > 1.2 * text) write(pen, view, `warp ${warp}`, box.x + box.w / 2, box.y + box.h / 2 + 0.33 * text, { align: "center", size: 0.92 });
+  });
+}
+
 function drawTile(pen, view, where, name, state) {
   const { scene, hues, now } = view, at = where.tiles[name], step = scene.all.steps[now.step], reads = step?.kind === "multiply" && now.done < 1 ? step.reads[name] ?? [] : [];
+  drawBands(pen, view, at, name);
   for (const [word, tile] of state.held[name]) fill(pen, boxOf(at, word), hues.tiles[tile % 2]);
   for (const word of reads) { const box = boxOf(at, word); fill(pen, { x: box.x + 0.3 * at.cell, y: box.y + 0.3 * at.cell, w: 0.4 * at.cell, h: 0.4 * at.cell }, hues.right, ease(now.done)); }
   for (const word of step?.early?.[name] ?? []) { fill(pen, boxOf(at, word), hues.wrong, 0.85); cross(pen, boxOf(at, word), view.paper); }
@@ -95,6 +119,7 @@ function drawTile(pen, view, where, name, state) {
 }
 function drawC(pen, view, where, state) {
   const { scene, hues } = view, at = where.tiles.C, rounds = Math.max(...scene.all.steps.filter(({ kind }) => kind === "multiply").map(({ tile }) => tile)) + 1;
+  drawBands(pen, view, at, "C");
   for (let element = 0; element < SIDE * SIDE; ++element) {
     const warp = Math.floor(element / 32), box = boxOf(at, element);
     if (state.spoilt.has(element)) { fill(pen, box, hues.wrong); cross(pen, box, view.paper); }
@@ -153,14 +178,16 @@ function drawKey(pen, view, { key }) {
   }
 }
 
+const ROWS = ([one, other]) => [`Each warp stores two rows of ${one} and of ${other}, and computes two rows of C.`, "Each warp has two rows of each square."];
 const textOf = ({ width, height, text, narrow }) => Math.min(text, width / (narrow ? 26 : 56), height / (narrow ? 30 : 25));
 function draw(pen, view) {
   const text = textOf(view), where = layout({ ...view, text }), state = stateAt(view.scene.all, view.at);
   const more = { ...view, text, now: moment(view.at), hues: HUES[view.dark ? "dark" : "light"] };
   for (const name of view.scene.names) drawTile(pen, more, where, name, state);
   drawC(pen, more, where, state);
-  const wrong = state.spoilt.size;
-  write(pen, more, `${wrong} of 256 elements of C are wrong${view.at < view.scene.steps ? " so far" : ""}`, view.width / 2, where.said, { weight: 700, size: 1.15, align: "center", colour: wrong ? more.hues.wrong : more.ink });
+  const wrong = state.spoilt.size, rows = view.at <= EPS && Object.values(view.scene.bands).every(bands => bands.every(band => band?.[1] - band?.[0] === 1));
+  const said = rows ? ROWS(view.scene.names)[view.narrow ? 1 : 0] : `${wrong} of 256 elements of C are wrong${view.at < view.scene.steps ? " so far" : ""}`;
+  write(pen, more, said, view.width / 2, where.said, { weight: 700, size: 1.15, align: "center", colour: wrong ? more.hues.wrong : more.ink });
   drawLines(pen, more, where);
   drawKey(pen, more, where);
 }
@@ -168,7 +195,7 @@ function draw(pen, view) {
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
 export function says(view) {
   const { scene } = view, { step } = moment(view.at), { steps } = scene.all, now = steps[step];
-  if (step < 0) return `The eight warps of one block, in the order in which the simulator ran them. ${scene.barrier === "out" ? "The second barrier is left out." : "Both barriers are there."} How many of the 256 elements of C will be wrong? Predict, then play.`;
+  if (step < 0) return `${scene.instead}The eight warps of one block: the simulator lets warp 0 go on until a barrier stops it, then warp 1, and so on. ${scene.barrier === "out" ? "The second barrier is left out." : "Both barriers are there."} Which warps will find their tiles whole, and how many of the 256 elements of C will be wrong? Predict, then play.`;
   const tile = ORDINALS[now.tile] ?? "next", before = steps[step - 1];
   if (step === steps.length - 1) return `C is stored, and ${scene.wrong.length ? scene.wrong.length : "none"} of its 256 elements ${scene.wrong.length === 1 ? "is" : "are"} wrong. This was the simulator's order. A GPU may choose ${scene.wrong.length ? "another one, and be right by luck" : "any other, and the barriers keep it right"}.`;
   if (now.kind === "barrier") return `The ${barrierOf(scene, now.tile)}: all eight warps have come here, and only now do they go on.`;

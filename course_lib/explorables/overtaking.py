@@ -158,17 +158,20 @@ class Overtaking(Explorable):
     _esm = module_text("overtaking")
 
     def static_text(self) -> str:
-        return (f"{self.title}, in the order in which the simulator ran them: what each warp stores in the shared tiles, what it reads "
+        said = (f"{self.title}, in the order in which the simulator ran them: what each warp stores in the shared tiles, what it reads "
                 "there, and which elements of C become wrong. Run this cell to play it.")
+        return f"{self.states['instead']} {said}" if "instead" in self.states else said
 
 
-def overtaking(whole: str | None = None, broken: str | None = None) -> Overtaking:
+def overtaking(whole: str | None = None, broken: str | None = None, *, instead: str = "") -> Overtaking:
     """Play the warps of one block with the second barrier and without it, as the simulator traced them.
 
     Parameters
     ----------
     whole, broken
-        A tiled kernel for blocks of 16 × 16 threads, and the same without its second barrier; the course's own when left out.
+        A tiled kernel for blocks of 16 × 16 threads, and the same without its second barrier; the one of the catalog when left out.
+    instead
+        A sentence that says why it is that one.
 
     Raises
     ------
@@ -176,4 +179,4 @@ def overtaking(whole: str | None = None, broken: str | None = None) -> Overtakin
         When the kernel has not two shared tiles of 16 rows.
     """
     states = courses_own() if whole is None or broken is None else states_of(whole, broken, bx=T, by=T)
-    return Overtaking(states=states, values={"barrier": "out"})
+    return Overtaking(states=states | {"instead": instead} if instead else states, values={"barrier": "out"})

@@ -115,10 +115,10 @@ def test_lesson_04_runs_and_its_tile_slider_moves_the_counter():
         slider = lesson.sliders().first
         value = slider.get_attribute("aria-valuetext")
         stood = counter(lesson.text_around(slider))
-        before, after = lesson.move(slider, "ArrowLeft", done=lambda text: counter(text) not in (None, stood))
+        before, after = lesson.move(slider, "ArrowRight", done=lambda text: counter(text) not in (None, stood))
         lesson.shots(SHOTS, "04_tiling-moved", whole=False)
         assert slider.get_attribute("aria-valuetext") != value
-        assert counter(after) > counter(before) == stood, "a smaller tile loads each element more often"
+        assert counter(after) < counter(before) == stood, "a larger tile loads each element less often"
 
 
 def test_lesson_01_runs_and_a_larger_cache_fetches_fewer_lines():

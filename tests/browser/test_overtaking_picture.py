@@ -10,6 +10,9 @@ PICTURE = overtaking
 def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown = opened()
     assert "224" not in shown.told()
+    begin = [text["words"] for text in shown.written()]
+    assert begin.count("warp 3") == 4, "in each square, and beside its line"
+    assert "Each warp stores two rows of As and of Bs, and computes two rows of C." in begin
     shown.prediction().fill("256")
     shown.button("Play").click()
     shown.says(r"^Warp 0 loads its part of the first tiles")

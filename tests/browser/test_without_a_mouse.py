@@ -91,8 +91,8 @@ def test_the_keyboard_alone_goes_through_lesson_04():
         keys.go_to("sides = (8, 16, 32, 64)")                                  # the sliders
         assert keys.tab_to("[role=slider]").startswith("BM: ")
         keys.press("ArrowRight")
-        page.locator("[role=slider][aria-label^=BN][aria-valuetext='32']").wait_for()
-        page.get_by_text("BK = 16, BM = 32, BN = 32:").wait_for()
+        page.locator("[role=slider][aria-label^=BN][aria-valuetext='16']").wait_for()
+        page.get_by_text("BK = 16, BM = 16, BN = 16:").wait_for()
         keys.leave()
 
         keys.go_to("quiz(")

@@ -175,14 +175,23 @@ def test_a_hazard_marks_both_lines_and_each_wrong_input_is_named():
     text = before + after
     report = check(text)
     (kind, line), = found(report)
-    reads, writes = line_of(text, "acc += As"), line_of(text, "As[ty][k] =")
+    reads, writes = line_of(text, "acc += As"), line_of(text, "Bs[k][tx] =")
     assert (kind, line) == ("hazard", reads)
     assert report.marks[reads] == report.marks[writes] == "hazard"
     assert "not right: square, whole tiles; " in repr(report)
+    assert "thread (0, 0) writes Bs[0][0]" in report.findings[0].message, "between two warps; a warp stores all that it reads of As"
     html = report._repr_html_()
     assert html.count('background-color:#fdeacc') >= 2
     assert "&lt;" in html
     assert report.lines == {}, "counters of a wrong kernel say nothing"
+
+
+def test_an_input_that_is_right_by_luck_is_not_called_wrong():
+    before, _, after = TILED.rpartition("__syncthreads();")
+    report = check("#define BM 16\n#define BN 16\n#define BK 16\n" + before + after)
+    assert "the result is right on 6 of 12 inputs, on 5 of them without a hazard" in report.summary()
+    assert report.failed()[1] == "hazard: a row times a matrix"
+    assert "On this input the result is wrong" in report.findings[0].message
 
 
 def test_the_first_wrong_element_is_followed_to_its_thread():

@@ -97,12 +97,34 @@ def test_the_words_ask_first_and_answer_last(page, states):
                               ("out", 224, "C is stored, and 224 of its 256 elements are wrong.")):
         wrong, first, *said = evaluate(page, SAYS, {"states": states, "key": key})
         assert wrong == answer
+        assert first.startswith("The eight warps of one block: the simulator lets warp 0 go on until a barrier stops it, then warp 1")
         assert first.endswith("Predict, then play.")
         assert "224" not in first
         assert said[-1].startswith(last)
         bars = [words.partition(":")[0] for words in said if "barrier, round" in words]
         assert bars == [f"The {name} barrier, round {n}" for n in (1, 2) for name in ("first", "second")[:1 + (key == "there")]]
     assert "Warp 1 multiplies the first tiles, but 32 elements that it reads are of the next ones already: 32 sums of C are wrong." in said
+
+
+def test_the_warps_come_one_after_another_from_warp_0_on(states):
+    for key in KEYS:
+        steps = [step for step in states[key]["steps"] if step["kind"] == "multiply" and step["tile"] == 0]
+        assert [step["warp"] for step in steps] == list(range(WARPS)), key
+
+
+def test_each_warps_rows_are_outlined_from_the_beginning(page, states):
+    function = "(m, {states}) => m.sceneOf({ barrier: 'out' }, states).bands"
+    own = [[2 * warp, 2 * warp + 1] for warp in range(WARPS)]
+    assert evaluate(page, function, {"states": states}) == {"As": own, "Bs": own, "C": own}
+    down = {**states, "out": {**states["out"], "steps": [
+        {**step, "writes": {"As": list(range(step["warp"], 256, 8)), "Bs": step["writes"]["Bs"]}} if step["kind"] == "fill" else step
+        for step in states["out"]["steps"]]}}
+    assert evaluate(page, function, {"states": down})["As"] == [None] * WARPS, "columns, not rows"
+
+
+def test_what_is_shown_instead_is_said_first(page):
+    said = evaluate(page, SAYS, {"states": courses_own() | {"instead": "Not yours."}, "key": "out"})
+    assert said[1].startswith("Not yours. The eight warps of one block")
 
 
 def test_a_kernel_without_two_tiles_is_refused():

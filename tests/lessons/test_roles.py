@@ -93,7 +93,7 @@ def test_a_release_that_is_too_early_gives_the_right_result_and_is_found_all_the
     assert f"begins to copy to it at line {line_of(broken, 'fetch(')}" in found.message
     assert "The result is right here all the same, but a GPU need not give it" in found.message
     assert [case.passed for case in report.inputs] == [True, True, False, False], "as few steps as stages: no stage is used again"
-    assert "C right on 4 of 4 inputs, no hazard on 2 of 4" in str(report)
+    assert "the result is right on 4 of 4 inputs, on 2 of them without a hazard" in str(report)
 
 
 @pytest.mark.parametrize(("right", "wrong"), [("(full(stage), parity)", "(full(stage), 0)"), ("parity ^ 1", "1")])

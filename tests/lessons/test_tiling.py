@@ -14,6 +14,7 @@ from nbclient import NotebookClient
 from course_lib import data
 from course_lib.check import check
 from course_lib.errors import CourseError
+from course_lib.explorables import overtaking
 from course_lib.lessons import tiling
 from course_lib.lessons.tiling import counts, times
 from course_lib.magic import from_cell
@@ -21,6 +22,7 @@ from course_lib.model.banks import shared_wavefronts
 from course_lib.run import run
 from course_lib.run.listing import COLUMNS
 from course_lib.run.traces import every_warp, requests
+from course_lib.unwritten import DOES_NOT_COMPILE, NOT_WRITTEN, Unwritten
 from course_lib.widgets.compute import evaluate, inputs
 from tools import my_course
 
@@ -58,6 +60,22 @@ def test_the_picture_of_the_race_is_of_the_readers_own_kernel(mine):
     assert shown.states["there"]["wrong"] == []
     with pytest.raises(CourseError, match="no __syncthreads"):
         tiling.overtaking("#define T 16")
+
+
+def test_while_the_kernel_is_not_written_the_race_is_played_with_the_courses_own():
+    for why in (NOT_WRITTEN, DOES_NOT_COMPILE):
+        shown = tiling.overtaking(Unwritten("tiled", why))
+        assert len(shown.states["out"]["wrong"]) == 224
+        assert shown.states["instead"] == f"tiled {why}, so this is the course's sgemm_tiled."
+        assert shown.static_text().startswith(shown.states["instead"])
+    assert "instead" not in overtaking().states
+
+
+def test_the_sliders_begin_at_another_tile_than_the_one_to_compare():
+    begins = dict(re.findall(r'"(\w+)": (\d+)', re.search(r"start=({.*?})", CELLS["sliders"])[1]))
+    assert begins == {"BM": "8", "BN": "8", "BK": "16"}
+    ax, _ = tiling.tile_and_loads(evaluate("sgemm_tiled", 256, {"BM": 8, "BN": 8, "BK": 16}, backend="sim"))
+    assert [tile.get_height() for tile in ax.patches] == [1, 0.5]
 
 
 def test_a_tiles_area_and_edges_are_its_work_and_its_loads():
@@ -149,10 +167,18 @@ def test_what_the_readers_own_mistakes_are_told(mine):
     broken = check(tiling.without_last_barrier(mine))
     race = broken.findings[0]
     assert race.kind == "hazard"
-    assert "thread (0, 0) writes As[0][0]" in race.message
-    assert "thread (15, 0) reads it" in race.message, "of the same warp"
-    assert "right on 8 of 12 inputs" in repr(broken)
-    assert "Eight of the twelve stay right. Their K is at most 16" in PROSE
+    assert "thread (0, 0) writes Bs[0][0]" in race.message
+    assert "thread (0, 2) reads it" in race.message, "of another warp"
+    assert "On this input the result is wrong" in race.message
+    assert "the result is right on 9 of 12 inputs, on 8 of them without a hazard" in repr(broken)
+    assert "The result is right on nine of the twelve. Eight of the nine have a K of at most 16" in PROSE
+    passed, lucky = ([case for case in broken.inputs if (case.passed, case.result) == how] for how in ((True, False), (False, True)))
+    depths = {case.name: int(re.search(r"K=(\d+)", case.detail)[1]) for case in broken.inputs}
+    assert (len(passed), len(lucky), len(broken.inputs)) == (8, 1, 12)
+    assert {name for name, K in depths.items() if K <= 16} == {case.name for case in passed}
+    assert lucky[0].detail.startswith("M=1 N=17 K=37")
+    assert f"The ninth is *{lucky[0].name}*. Its K is 37" in PROSE
+    assert "result right, but a hazard" in broken._repr_html_()
     start = "    float sum = 0.0f;"
     left = check(mine.replace(start, f"    if (row >= M || col >= N) return;\n{start}")).findings[0]
     assert "sum +=" in left.source_line
@@ -183,7 +209,7 @@ def test_the_formula_is_what_is_counted_where_rows_of_the_tiles_are_whole_sector
     assert counts.sectors_per_multiply_add(32, 8) / counts.sectors_per_multiply_add(16, 16) == 1.25, "a quarter more"
 
 
-def test_the_threads_of_other_tiles_share_the_loads_as_the_text_says():
+def test_the_threads_of_other_tiles_share_the_loads():
     """Elements of a tile that each thread loads, for one value of k0."""
     A, B, _ = inputs(64, 64, 16)
     for BM, BN, expected in ((16, 16, {"A": [256], "B": [256]}), (8, 8, {"A": [64, 64], "B": [64, 64]}),
@@ -194,7 +220,6 @@ def test_the_threads_of_other_tiles_share_the_loads_as_the_text_says():
             for record in requests(result, array=name, load=True):
                 by_thread[record.warp] += record.addresses >= 0
             assert [int((by_thread > often).sum()) for often in range(len(loading))] == loading, (BM, BN, name)
-    assert "With 8 × 8, each thread loads two elements of each tile; with 64 × 16, three quarters of the threads load nothing of B" in PROSE
 
 
 def test_what_cannot_be_shown_is_said(mine):
@@ -208,20 +233,20 @@ def test_what_cannot_be_shown_is_said(mine):
 def test_the_prose_says_what_was_recorded():
     naive, tile16 = (times.seconds(variant, 16) for variant in ("naive", "tiled"))
     library = data.load("ladder").find("cuBLAS", 4096)[0].seconds
-    for said in (f"in {1e3 * naive:.1f} ms on an H200", f"cuBLAS, needs {1e3 * library:.1f} ms, recorded on another day",
+    for said in (f"in {1e3 * naive:.1f} ms on an H200", f"cuBLAS, needs {1e3 * library:.1f} ms, so we reach about a tenth of its speed",
                  f"Tiling makes the kernel only {naive / tile16:.2f} times faster, although it loads 8 times fewer sectors",
                  f"the kernel was {naive / tile16:.2f} times faster at N = 4096", f"we gain {100 * (float(times.gain(4096)) - 1):.0f} %",
                  f"tiling gains {100 * (times.INITIAL[-1] / times.TILING[-1] - 1):.0f} %"):
         assert said in PROSE, said
     assert 0.09 < library / naive < 0.11
-    assert "we reach about a tenth of its speed" in PROSE
 
 
 def test_the_bars_are_what_was_asked_of_either_cache():
     assert "naive: asked of L1, 134.2; tiled: asked of L1, 16.8; naive: asked of L2, 14.6; tiled: asked of L2, 12.9" in repr(tiling.asked())
     assert "The tiled kernel's L1 asks L2 for 12.9 million sectors instead of 14.6 million, only 12 % fewer" in CELLS["asked-told"]
     before = " ".join(list(CELLS.values())[:list(CELLS).index("gains")])
-    assert not any(answer in before for answer in ("12.9", "12 % fewer")), "the reader guesses first"
+    assert not any(answer in before for answer in ("12.9", "12 % fewer", "answered by L1")), "the reader guesses first"
+    assert list(CELLS).index("gains") > list(CELLS).index("key-points"), "behind the main path"
 
 
 def test_the_line_of_the_products_has_fewer_wavefronts_than_reads(mine):
@@ -246,6 +271,8 @@ def test_no_modelled_limit_stands_above_a_recorded_time():
     on_chip, multiply = [round(100 * row[1] / row[0]) for row in rows], [round(100 * row[2] / row[0]) for row in rows]
     assert f"L1 and shared memory need {min(on_chip)} to {max(on_chip)} % of the recorded time" in CELLS["limits-told"]
     assert f"the multiply-adds {max(multiply)} % at most" in CELLS["limits-told"]
+    assert f"alone need {on_chip[0]} % of the naive kernel's recorded time at N = 1024, and {on_chip[1]} % of the tiled one's" in PROSE
+    assert "the share is modelled, not measured" in CELLS["scoreboard-told"]
 
 
 def test_no_closed_answer_is_told_by_its_title_or_by_the_cell_above_it():
@@ -280,10 +307,19 @@ def test_a_naive_warp_asks_for_one_sector_per_row_and_for_its_columns(T, A, B):
         assert set(asked) == {expected}, name
 
 
-def test_the_scoreboards_speeds_are_shares_of_the_librarys():
-    rows = tiling.scoreboard().rows
-    assert [row[1] for row in rows] == ["0.1250", "0.0156", ""]
-    assert [row[3] for row in rows] == ["10.6%", "15.3%", "100.0%"]
+def test_the_scoreboard_has_sectors_times_and_shares_of_the_librarys_speed(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(times, "render", lambda figure, alt: drawn.append(figure) or alt)
+    alt = tiling.scoreboard()
+    assert "naive kernel, 0.1250 sectors, 25.4 ms (10.6%); tiled kernel, 0.0156 sectors, 17.6 ms (15.3%); " in alt
+    assert "NVIDIA's cuBLAS, 2.7 ms (100.0%)" in alt
+    assert "Sectors: 8 times fewer. Time: 1.44 times faster." in alt
+    assert "2026-11-24, that of cuBLAS on another day, 2026-11-21" in alt
+    left, right = drawn[0].axes
+    assert [bar.get_width() for bar in left.patches] == [0.125, 0.015625]
+    assert [round(bar.get_width(), 1) for bar in right.patches] == [25.4, 17.6, 2.7]
+    assert [label.get_text() for label in left.texts] == ["0.1250", "0.0156", " not counted"]
+    assert [label.get_text() for label in right.texts] == ["25.4 ms (10.6%)", "17.6 ms (15.3%)", "2.7 ms (100.0%)"]
 
 
 def test_the_slides_table_is_tilings_gain_over_the_kernel_before():
@@ -307,4 +343,5 @@ def test_run_all_reaches_the_end_of_a_readers_blank_copy(tmp_path):
     for cell in ("mine", "check", "launched", "reveal", "beside", "home"):
         assert "tiled is not written yet" in said[cell], cell
     assert "262144" not in said["reveal"].replace(",", "")
-    assert "sectors per multiply-add" in said["scores"]
+    assert "image" in said["scores"]
+    assert "tiled is not written yet, so this is the course's sgemm_tiled. The eight warps" in said["overtaking"]

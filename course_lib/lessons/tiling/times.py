@@ -1,6 +1,10 @@
 """What the kernels of lesson 04 take: recorded times beside counters, and beside what the model says they take at least."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from course_lib import data
 from course_lib.lessons.tiling.counts import counted
@@ -50,18 +54,43 @@ def faster(T: int) -> float:
     return round(seconds("naive", T) / seconds("tiled", T), 2)
 
 
-def scoreboard() -> Table:
-    """Return the ladder so far, in blocks of 16 × 16: sectors per multiply-add, time, and speed in percent of the library's."""
+def scoreboard() -> Picture:
+    """Draw the ladder so far, in blocks of 16 × 16: sectors per multiply-add, times, and speeds in percent of the library's."""
     ladder = data.load("ladder")
     best = ladder.find("cuBLAS", N_TIMED)[0]
-    rows = [(variant, f"{sectors(variant, 16):.4f}", f"{1e3 * seconds(variant, 16):.1f}", f"{best.seconds / seconds(variant, 16):.1%}")
-            for variant in VARIANTS]
-    rows.append(("NVIDIA's library, cuBLAS", "", f"{1e3 * best.seconds:.1f}", "100.0%"))
-    header = ("kernel", "sectors per multiply-add, simulated", "ms", "speed, % of cuBLAS")
-    counts = [best.repeats, *(product(variant, 16, N_TIMED)["repeats"] for variant in VARIANTS)]
-    return Table(header, rows, f"{N_TIMED} × {N_TIMED} matrices, blocks of 16 × 16, times {data.readings('coalescing').label}, that of "
-                               f"cuBLAS on another day, {ladder.date}; medians of {min(counts)} to {max(counts)} measurements; sectors "
-                               f"counted for {N_COUNTED} × {N_COUNTED}")
+    loads = {f"{variant} kernel": sectors(variant, 16) for variant in VARIANTS}
+    taken = {f"{variant} kernel": 1e3 * seconds(variant, 16) for variant in VARIANTS} | {"NVIDIA's cuBLAS": 1e3 * best.seconds}
+    times = [f"{ms:.1f} ms ({1e3 * best.seconds / ms:.1%})" for ms in taken.values()]
+    fewer, quicker = f"Sectors: {loads['naive kernel'] / loads['tiled kernel']:g} times fewer", f"Time: {faster(16)} times faster"
+    label, repeats = data.readings("coalescing").label, [best.repeats, *(product(name, 16, N_TIMED)["repeats"] for name in VARIANTS)]
+    figure = _pair(loads, taken, times, (
+        (fewer, f"sectors per multiply-add,\nsimulated for N = {N_COUNTED}"),
+        (quicker, f"ms, and % of cuBLAS's speed, for N = {N_TIMED},\n{label};\ncuBLAS: {ladder.date}")))
+    said = "; ".join(f"{name}, {f'{loads[name]:.4f} sectors, ' if name in loads else ''}{time}"
+                     for name, time in zip(taken, times, strict=True))
+    return render(figure, f"Bars: sectors per multiply-add, time, and speed in percent of cuBLAS's. {said}. {fewer}. {quicker}. Blocks of "
+                          f"16 × 16; sectors simulated for N = {N_COUNTED}; times for N = {N_TIMED}, {label}, that of cuBLAS on another "
+                          f"day, {ladder.date}; medians of {min(repeats)} to {max(repeats)} measurements.")
+
+
+@style.styled
+def _pair(loads: Mapping[str, float], taken: Mapping[str, float], times: Sequence[str], heads: Sequence[tuple[str, str]]) -> Figure:
+    """Draw the sectors on the left and the times on the right, one kernel below the other; `heads`: the title and the foot of both."""
+    figure = Figure(figsize=(11.2, 4.2), dpi=style.DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2, sharey=True)
+    colours, counts = (style.GREY, style.BLUE, style.ORANGE), [f"{each:.4f}" for each in loads.values()]
+    for ax, values, said, wide, (title, foot) in ((left, loads, counts, 1.3, heads[0]), (right, taken, times, 1.8, heads[1])):
+        drawn = ax.barh(range(len(values)), list(values.values()), color=colours[:len(values)], height=0.66)
+        ax.bar_label(drawn, said, padding=5, fontsize=15)
+        ax.set(xlim=(0, wide * max(values.values())), xlabel=foot)         # the labels need the space
+        ax.set_title(title, weight="bold", fontsize=17)
+        ax.tick_params(left=False, bottom=False, labelbottom=False)
+        ax.spines["bottom"].set_visible(False)
+    left.set_yticks(range(len(taken)), [name.replace(" ", "\n") for name in taken], fontsize=15)
+    left.invert_yaxis()
+    left.text(0, len(loads), " not counted", fontsize=13, va="center")
+    return figure
 
 
 def asked_of(cache: str, variant: str) -> float:

@@ -1,7 +1,7 @@
 // first_barrier_missing.cu -- reads the tiles while others still write them
 //
 // Part             tile
-// Must fail for    hazard: no __syncthreads() stands between line 17 and line 20
+// Must fail for    hazard: no __syncthreads() stands between line 18 and line 20
 #define BM 16
 #define BN 16
 #define BK 16

@@ -1,7 +1,7 @@
 // second_barrier_missing.cu -- overwrites the tiles while others still read them
 //
 // Part             tile
-// Must fail for    hazard: no __syncthreads() stands between line 21 and line 17 of the next round
+// Must fail for    hazard: no __syncthreads() stands between line 21 and line 18 of the next round
 #define BM 16
 #define BN 16
 #define BK 16
