@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 # Files that hold rows, not `Record`s.
-NAMES = ("again", "ballast", "candidates", "choices", "closing", "coalescing", "cpu_apart", "cpu_orders", "cpu_roof", "filling", "library",
-         "micro", "mma", "padded_rows", "pipeline", "race", "roles", "rungs", "sharing", "short", "stages", "together", "traffic",
-         "training", "tried", "vectors", "warpgroups")
+NAMES = ("again", "ballast", "candidates", "choices", "closing", "coalescing", "cpu_apart", "cpu_orders", "cpu_roof", "cycles", "filling",
+         "fragments", "library", "micro", "mma", "padded_rows", "pipeline", "race", "roles", "rungs", "sharing", "short", "stages",
+         "stores", "together", "traffic", "training", "tried", "vectors", "warpgroups")
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ sbgemm_wide_stores(int M, int N, int K, float alpha, const __grid_constant__ Ten
     };
     if (threadIdx.x == 0)
         for (int step = 1; step < STAGES; ++step) fetch();      // one stage stays free: it is filled while the first is used
-    __syncwarp();
+    __syncwarp();                              // the first products are of whole warps
 
     int stage = 0, phase = 0;
     for (int n = blockIdx.x; n < rows * cols; n += gridDim.x) {

@@ -22,7 +22,7 @@ from tools.record.roles import NO_PRODUCER, changed, without_producer
 from tools.record.short import Contestant, Matrices, measured, prepared
 from tools.recordings import usable_gpu, write_recording
 
-SIZES, PARAMETERS = (4096, 8192), {"BN": 256, "STAGES": 4, "GROUP": 16, "blocks": 128}          # four tiles of each block, and sixteen
+SIZES, PARAMETERS = (4096, 8192), {"BN": 256, "STAGES": 4, "GROUP": 16, "blocks": 128}            # blocks have four tiles, or sixteen
 PAIRS_BEGIN, FOURS_BEGIN, INCLUDE = "// Thread t has two neighbours", "// A lane has two neighbours", '#include "tma.cuh"'
 SUMS = "float c[BN / 2] = {};"
 WARMUP = 20                     # launches before the cycles are read
