@@ -21,7 +21,7 @@ HUES = {"A": style.BLUE, "B": style.VERMILION, "C": style.GREEN}
 SECTORS, LINES = {"A": "#6DB3DD", "B": "#F0A468"}, {"A": "#D6EAF6", "B": "#FBE3D3"}
 TINTS = (style.PALE, "#D0D0D0")                # of neighbouring warps
 CAPTION = (f"step k = {STEP} of the green warp\n"
-           "dark: numbers it asks for; lighter: the rest\nof their sectors; pale: the rest of their lines")
+           "dark: numbers it asks for; lighter: the rest\nof their sectors; faint: the rest of their lines")
 
 
 @style.styled
