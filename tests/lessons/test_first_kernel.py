@@ -333,11 +333,11 @@ def test_the_picture_of_the_sliders_draws_what_one_warp_touches_and_says_no_coun
     high, wide = counts.warp_in_c(kernel, bx, 16)
     assert (high, wide) == warp
     assert touched.extent(touched.asked(kernel, "C", (bx, 16), stores.SIDE)) in said
-    many = Counter(to_hex(patch.get_facecolor()).upper() for patch in ax.patches if patch.get_fill())
+    many = Counter(to_hex(patch.get_facecolor()).upper() for patch in ax.patches if patch.get_facecolor()[3])
     assert sum(many[stores.LINES[array].upper()] for array in "AB") == times.lines_of(high)
     assert sum(many[stores.SECTORS[array].upper()] for array in "AB") == times.sectors_of(high)
     assert many[stores.HUES["C"].upper()] == 32, "elements of one warp"
-    blocks = [patch for patch in ax.patches if not patch.get_fill() or to_hex(patch.get_edgecolor(), keep_alpha=True)[-2:] != "00"]
+    blocks = [patch for patch in ax.patches if patch.get_facecolor()[3] == 0]
     assert len(blocks) == 32 * 32 // (16 * bx)
     assert [text.get_text() for text in ax.texts if re.search(r"\d", text.get_text())] == [stores.CAPTION]
 

@@ -66,7 +66,7 @@ def draw_matrix(ax: Axes, array: str, places: set[tuple[int, int]]) -> None:
     for row, sector in {(row, column // FLOATS) for row, column in places} if array in LINES else ():
         ax.add_patch(box(array, row, sector * FLOATS, wide=FLOATS, facecolor=SECTORS[array]))
     for row, column in places:
-        ax.add_patch(box(array, row, column, facecolor=HUES[array]))
+        ax.add_patch(box(array, row, column, facecolor=HUES[array], edgecolor=HUES[array], linewidth=0.5))     # no gaps between them
     for row in range(rows + 1):
         ax.plot([left, left + SIDE], [top + row] * 2, color=style.GREY, linewidth=0.4)
     for column in range(0, SIDE + 1, FLOATS if array in LINES else SIDE):
