@@ -221,6 +221,7 @@ class Stage {
     if (this.playing && performance.now() - this.begun < GRACE_MS) return;
     if (!this.playing && this.at >= this.scene.steps) this.at = 0;
     this.playing = !this.playing;
+    this.noted = false;                      // what to press next is said no more
     this.goal = this.last = null;
     this.unhover();
     this.wake();
@@ -242,7 +243,7 @@ class Stage {
   }
 
   seek(at, smoothly = false) {
-    this.playing = false;
+    this.playing = this.noted = false;
     if (at === 0) this.ended = false;        // Home asks the question anew
     this.goal = smoothly && !this.still.matches ? clamp(at, 0, this.scene.steps) : null;
     if (this.goal === null) this.at = clamp(this.still.matches ? Math.round(at) : at, 0, this.scene.steps);

@@ -8,7 +8,8 @@ import numpy as np
 from course_lib.arch import WARP
 from course_lib.errors import CourseError
 from course_lib.plots import Table, linked_code
-from course_lib.run import LaunchResult
+from course_lib.run import LaunchResult, run
+from course_lib.run.traces import requests
 from course_lib.toolchain import tensor_step
 
 Facts = Mapping[str, str]           # text by label
@@ -16,6 +17,7 @@ Fact = tuple[str, str] | None       # a row of the table; None where it says not
 
 EXECUTED, MATRIX = "smsp__inst_executed.sum", "smsp__inst_executed_pipe_tensor_op_hmma.sum"
 KINDS = ("load", "store")
+LINE_BYTES, SIDE = 128, 32         # of a line of the GPU's caches; rows and columns of matrices whose rows are one line each
 
 
 def _number(value):
@@ -65,6 +67,16 @@ def _ratio(above, below):
 
 def _threads(result):
     return "threads a block × blocks", f"{int(np.prod(result.block)):,} × {int(np.prod(result.grid)):,}"
+
+
+def _lines(result):
+    """Return the lines of A and B that the first warp of a kernel without shared memory touches in a step, where a row is a line."""
+    if not hasattr(result, "K"):
+        return None
+    A = np.ones((SIDE, SIDE), np.float32)
+    traced = run(result.kernel, A, A, backend="sim", trace=(((0, 0, 0), 0),), **result.parameters)
+    asked = [requests(traced, array=name, load=True)[0].addresses for name in "AB"]
+    return "lines per step, A + B", _number(sum(np.unique(addresses[addresses >= 0] // LINE_BYTES).size for addresses in asked))
 
 
 def _time(result):
@@ -144,6 +156,7 @@ ROWS: dict[str, Callable[[Any], Fact]] = {
     "store sectors": _counted("global store sectors", lambda r: r.count("sectors", "store")),
     "sectors a load": _counted("sectors a load request", lambda r: r.sectors_per_request()),
     "sectors a step": _counted("sectors per step, A + B", lambda r: 2 * r.sectors_per_request()),
+    "lines a step": _lines,
     "sectors a store": _counted("sectors a store request", lambda r: r.sectors_per_request("store")),
     "wanted": _useful,
     "loads used": _used("used bytes of load requests", "load_utilisation"),

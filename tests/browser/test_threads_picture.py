@@ -35,6 +35,16 @@ def test_it_plays_to_the_end_and_judges_the_prediction(opened):
     shown.says(NAIVE + r" You said 32; it is [0-9]")
 
 
+def test_what_to_press_is_said_until_it_plays(opened):
+    shown = opened()
+    shown.prediction().fill("32")
+    shown.prediction().press("Enter")
+    shown.says(r"You say 32\. Space plays")
+    shown.button("Play").click()
+    shown.says(r"^k = 0\.")
+    assert "You say" not in shown.told()
+
+
 def second():
     """Return the lesson's second picture, which has a control for the kernel."""
     return who_computes("swapped")

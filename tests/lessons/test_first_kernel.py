@@ -4,11 +4,13 @@ import dataclasses
 import json
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from nbclient import NotebookClient
 
 from course_lib import cp, data
@@ -66,12 +68,31 @@ def test_both_square_kernels_are_right_and_differ_in_what_a_request_touches():
         counts.beside(one, dataclasses.replace(other, counters=None))
 
 
-def test_the_picture_side_by_side_is_what_was_traced():
-    said = repr(first_kernel.lines_touched())
-    assert "col from x: in step 3 a warp touches 2 of A + 1 of B = 3 lines, for 2 rows and 16 columns of C" in said
-    assert "row from x: in step 3 a warp touches 16 of A + 1 of B = 17 lines, for 16 rows and 2 columns of C" in said
-    assert touched.LINE == 32, "a row of the picture's matrices is one line"
-    assert {touched.extent(touched.asked(kernel, "C")) for kernel in counts.KERNELS} == {"2 rows and 16 columns", "16 rows and 2 columns"}
+@pytest.mark.parametrize(("kernel", "bx", "counted"), [
+    ("naive", 32, ("5", "2")), ("naive", 16, ("4", "3")), ("naive", 8, ("5", "5")),
+    ("swapped", 2, ("4", "3")), ("swapped", 16, ("17", "17")), ("swapped", 32, ("33", "33"))])
+def test_the_table_of_the_sliders_counts_sectors_and_lines(kernel, bx, counted):
+    found = facts(counts.counted(kernel, bx, 16), ("sectors a step", "lines a step"))
+    assert found == dict(zip(("sectors per step, A + B", "lines per step, A + B"), counted, strict=True))
+    assert counted == (str(times.sectors_of(counts.warp_in_c(kernel, bx, 16)[0])), str(times.lines_of(counts.warp_in_c(kernel, bx, 16)[0])))
+    assert 'rows = ("sectors a step", "lines a step")' in CELLS["sliders"]
+
+
+@pytest.mark.parametrize(("kernel", "best"), [("naive", 32), ("swapped", 2)])
+def test_the_fewest_lines_are_where_the_prose_says(kernel, best):
+    found = {bx: times.lines_of(counts.warp_in_c(kernel, bx, 16)[0]) for bx in (2, 4, 8, 16, 32)}
+    assert [bx for bx in found if found[bx] == min(found.values())] == [best]
+
+
+def test_the_bet_is_on_two_shapes_that_tell_lines_from_sectors():
+    for rows, bx in ((2, 16), (4, 8)):
+        assert counts.warp_in_c("naive", bx, 256 // bx) == (rows, bx)
+    assert "5 / 4 = 1.25 times as many sectors, but 5 / 3 = 1.67 times as many lines" in CELLS["ask-time"]
+    assert (times.sectors_of(4) / times.sectors_of(2), round(times.lines_of(4) / times.lines_of(2), 2)) == (1.25, 1.67)
+    assert first_kernel.shape_costs() == round(times.padded("naive", bx=8)["median_s"] / times.padded("naive", bx=16)["median_s"], 2)
+    assert str(first_kernel.shape_costs()) not in PROSE, "the answer waits for the bet"
+    sectors, lines = (abs(first_kernel.shape_costs() - said) for said in (1.25, 5 / 3))
+    assert lines < 0.1 * sectors < sectors
 
 
 def test_the_answer_to_the_second_picture_is_behind_a_click():
@@ -108,7 +129,6 @@ def test_the_naive_and_the_swapped_kernel_are_those_of_the_catalog():
 def test_the_prose_says_what_was_recorded():
     naive, swapped, library = (times.seconds(name) for name in ("naive", "swapped", "cuBLAS"))
     for said in (f"at N = 4096, *row from x* took {swapped / naive:.1f} times as long",
-                 f"Yet it took {first_kernel.times_as_long(bx=16)} times as long on an H200 with 4096 × 4096 matrices, as lesson 00 shows",
                  f"an H200 needs {1e3 * naive:.0f} ms with one of them, and {1e3 * swapped:.0f} ms with the other",
                  f"only {100 * library / naive:.1f} % of the speed of cuBLAS"):
         assert said in PROSE, said
@@ -134,8 +154,9 @@ def test_the_task_has_one_answer(kernel, best):
 
 def test_the_other_shapes_of_a_warp_touch_more_sectors():
     assert [times.sectors_of(high) for high in shapes.HEIGHTS] == [5, 4, 5, 9, 17, 33]
-    assert "two rows and 16 columns of C, which makes 2 + 2 = 4" in PROSE
-    assert "one row and 32 columns touches 1 + 4 = 5, and a warp of four rows and eight columns 4 + 1 = 5" in PROSE
+    assert "two rows and 16 columns of C. It touches 2 + 2 = 4 sectors in 2 + 1 = 3 lines." in PROSE
+    assert "one row and 32 columns touches 1 + 4 = 5 sectors, but in only 1 + 1 = 2 lines" in PROSE
+    assert (times.lines_of(1), times.lines_of(2)) == (2, 3)
 
 
 def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
@@ -149,29 +170,29 @@ def test_the_time_goes_with_the_shape_of_the_warp_whatever_the_kernel():
         taken.append([*map(float, shapes.recorded(high).values())])
     assert all(abs(swapped / naive - 1) < 0.02 for naive, swapped in taken[1:]), "the prose says: within 2 %"
     assert f"*row from x* takes {100 * (taken[0][1] / taken[0][0] - 1):.0f} % longer" in PROSE
-    slower = f"took {first_kernel.times_as_long(bx=16)} times as long"
-    assert f"*row from x* touches {17 / 3:.1f} times as many lines as *col from x*, and {slower}" in PROSE
-    assert counts.warp_in_c("swapped", 32, 8) == (32, 1), "the bet's warp covers 32 rows and one column"
-    assert "covers 32 rows and one column of C, and touches 33 sectors per step" in PROSE
+    slower = f"It took {times.times_as_long('swapped', 16):.1f} times as long."
+    assert "*row from x* touches 17 / 4 = 4.25 times as many sectors as *col from x*" in PROSE
+    assert f"17 / 3 = {17 / 3:.1f} times as many lines. {slower}" in PROSE
     assert counts.warp_in_c("naive", 32, 8) == counts.warp_in_c("swapped", 1, 256) == (1, 32)
 
 
-def test_warps_of_a_single_row_touch_the_sectors_of_four_rows_and_take_another_time():
+def test_warps_of_a_single_row_follow_neither_count():
     one, four = ([*shapes.recorded(high).values()] for high in (1, 4))
     assert times.sectors_of(1) == times.sectors_of(4) == 5
-    assert "one row and 32 columns touches five sectors per step, and so does a warp of four rows and eight columns" in PROSE
-    assert f"the first shape takes {one[0]} or {one[1]} ms, and the second {four[0]} or {four[1]}" in PROSE
+    assert f"With {one[0]} or {one[1]} ms it takes less than its five sectors would say, and more than its two lines." in PROSE
+    two = float(shapes.recorded(2)["naive"])
+    assert two * 2 / 3 < float(one[0]) < float(one[1]) < two * 5 / 4
     assert f"two shapes with five sectors each took {one[0]} and {four[0]} ms" in PROSE
 
 
-def test_only_the_shape_of_two_rows_tells_lines_from_sectors():
+def test_from_two_rows_on_the_times_go_with_the_lines():
     part = {high: [float(ms) / shapes.by_lines(high) for ms in shapes.recorded(high).values()] for high in shapes.HEIGHTS}
     assert all(0.97 < ratio < 1.01 for high in shapes.HEIGHTS[1:] for ratio in part[high]), "the bars end within 3 % of their marks"
     assert "The bars end within 3 % of their marks." in PROSE
     assert min(part[1]) > 1.4, "with one row the mark does not fit"
     assert all(times.lines_of(high) == times.sectors_of(high) for high in shapes.HEIGHTS[2:])
     assert times.lines_of(2) < times.sectors_of(2)
-    assert "with 25.4 ms for three" in CELLS["six-shapes"]
+    assert "The mark is 25.4 ms · lines / 3." in CELLS["six-shapes"]
     assert shapes.recorded(2) == {"naive": "25.4", "swapped": "25.4"}
     said = repr(first_kernel.warp_times())
     assert "16 rows, 2 columns, 17 sectors and 17 lines: 140.6 and 141.8 ms, and 143.7 if it went with the lines" in said
@@ -199,8 +220,8 @@ def test_from_two_rows_on_the_times_come_close_to_a_line_per_clock_cycle():
     assert f"at most {100 * max(part for high, part in over if high > 1):.1f} % longer than such a calculation says." in PROSE
     alone = " and ".join(f"{100 * part:.0f}" for high, part in over if high == 1)
     assert f"With one row they are {alone} % longer" in PROSE
-    assert "17 · 4096³ / 32 lines. The H200 has 132 [multiprocessors]" in PROSE
-    assert f"*row from x* would take {by_lines(16):.1f} ms." in PROSE
+    assert "17 · 4096³ / 32 lines. The 132 multiprocessors share them" in PROSE
+    assert f"*row from x* would take {by_lines(16):.1f} ms. It took {shapes.recorded(16)['swapped']}." in CELLS["warp-times-told"]
     assert f"a clock of {DEFAULT_DEVICE.clock_mhz:,.0f} MHz at most; we did not record it" in PROSE
     assert all("mhz" not in row and "clock_mhz" not in row for row in PADDED.rows)
     assert DEFAULT_DEVICE.sms == 132
@@ -216,6 +237,7 @@ def test_the_picture_of_memory_has_the_bets_numbers():
     for pitch in (4096, 4104):
         assert len({(pitch * row + 3) // 8 for row in range(16)}) == 16
     assert (memory.STEP, touched.STEP, times.LINE * 4) == (3, 3, 128)
+    assert {touched.extent(touched.asked(kernel, "C")) for kernel in counts.KERNELS} == {"2 rows and 16 columns", "16 rows and 2 columns"}
 
 
 @pytest.mark.parametrize("pads", [(0, 0), (8, 0), (0, 8), (8, 8)])
@@ -241,7 +263,7 @@ def test_what_the_unused_floats_show_was_recorded():
     before, after = ms["swapped", (0, 0)], ms["swapped", (8, 0)]
     assert f"Yet it takes {after:.1f} ms instead of {before:.1f}." in CELLS["optional-positions"]
     assert after < before / 2, "less than half the time"
-    assert f"touches as many lines, and takes {after:.1f} ms instead of {before:.1f}:" in CELLS["warp-times-told"]
+    assert f"touches as many lines, and takes {after:.1f} ms." in CELLS["warp-times-told"]
     assert "the same 17 lines took less than half the time" in CELLS["key-points"]
     assert 0 < before - ms["swapped", (0, 8)] < 1, "after rows of B less than 1 ms"
     assert abs(ms["swapped", (8, 8)] - after) < 0.1
@@ -299,26 +321,32 @@ def test_the_speaker_notes_say_what_was_recorded():
     notes = " ".join((ROOT / "docs" / "lecturing" / "03_first_kernel.md").read_text(encoding="utf-8").split())
     row, square = (1e3 * times.padded("naive", bx=bx)["median_s"] for bx in (32, 16))
     assert f"faster: {row:.1f} ms instead of {square:.1f} at N = 4096" in notes
-    assert f"Reveal: {first_kernel.times_as_long(bx=32)}" in notes
+    assert f"Reveal: {first_kernel.shape_costs()}" in notes
+    assert f"one line per clock cycle, {by_lines(16):.1f} ms" in notes
     assert f"it takes {times.milliseconds('swapped', times.PADDING)} ms" in notes
     assert f"a whole line, they have another distance, and it takes {times.milliseconds('swapped', times.LINE)} ms" in notes
 
 
-@pytest.mark.parametrize(("kernel", "bx", "warp"), [("naive", 16, (2, 16)), ("swapped", 32, (32, 1))])
-def test_the_picture_of_the_sliders_frames_one_warp_and_does_not_say_its_shape(kernel, bx, warp):
-    ax, _ = stores.who_stores(counts.counted(kernel, bx, 16))
-    assert ax.get_title(loc="left") == "the first 32 × 32 elements of C;\nthe frame surrounds one warp"
+@pytest.mark.parametrize(("kernel", "bx", "warp"), [("naive", 16, (2, 16)), ("naive", 4, (8, 4)), ("swapped", 32, (32, 1))])
+def test_the_picture_of_the_sliders_draws_what_one_warp_touches_and_says_no_count(kernel, bx, warp):
+    ax, said = stores.who_stores(counts.counted(kernel, bx, 16))
     high, wide = counts.warp_in_c(kernel, bx, 16)
     assert (high, wide) == warp
-    frame, = ax.patches
-    assert (frame.get_width(), frame.get_height()) == (wide + 1, high + 1)
-    assert list(ax.texts) == []
+    assert touched.extent(touched.asked(kernel, "C", (bx, 16), stores.SIDE)) in said
+    many = Counter(to_hex(patch.get_facecolor()).upper() for patch in ax.patches if patch.get_facecolor()[3])
+    assert sum(many[stores.LINES[array].upper()] for array in "AB") == times.lines_of(high)
+    assert sum(many[stores.SECTORS[array].upper()] for array in "AB") == times.sectors_of(high)
+    assert many[stores.HUES["C"].upper()] == 32, "elements of one warp"
+    blocks = [patch for patch in ax.patches if patch.get_facecolor()[3] == 0]
+    assert len(blocks) == 32 * 32 // (16 * bx)
+    assert [text.get_text() for text in ax.texts if re.search(r"\d", text.get_text())] == [stores.CAPTION]
 
 
-def test_the_picture_of_the_sliders_stands_beside_the_table_in_a_narrow_notebook():
-    table, gap, narrow = 370, 12, 848            # pixels, seen in JupyterLab at 1280 × 800 with its file browser open
-    assert table + gap + 100 * stores.SMALL["width"] <= narrow
-    assert 110 + 100 * stores.SMALL["height"] <= 450, "sliders, buttons and the status line above it"
+def test_the_picture_of_the_sliders_stands_beside_the_table_or_in_a_narrow_notebook_below_it():
+    table, gap, wide, narrow = 370, 12, 1095, 848    # pixels, seen in JupyterLab at 1280 × 800, without and with its file browser
+    assert table + gap + 100 * stores.SIZE["width"] <= wide
+    assert 100 * stores.SIZE["width"] <= narrow
+    assert 110 + 80 + 100 * stores.SIZE["height"] <= 600, "sliders, buttons, the status line and the table above it"
 
 
 def test_more_than_1024_threads_are_refused():
@@ -345,7 +373,8 @@ def test_without_its_guard_the_first_kernel_leaves_the_array():
 
 def test_with_its_guard_the_first_kernel_is_right_for_40_rows():
     guard, loop = "if (row >= N || col >= N) return;", "    float sum = 0.0f;"
-    assert f"`{guard}`" in PROSE
+    assert f"<summary><b>The guard</b></summary>\n\n`{guard}`" in CELLS["write-sgemm"], "behind a click"
+    assert PROSE.count(guard) == 1
     A, B = (cp.asarray(np.random.default_rng(3).standard_normal((40, 40), dtype=np.float32)) for _ in "AB")
     C = cp.zeros((40, 40), dtype=np.float32)
     cp.RawKernel(written("first").replace(loop, f"    {guard}\n{loop}"), "first")((3, 3), (16, 16), (np.int32(40), A, B, C))

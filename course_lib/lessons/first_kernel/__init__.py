@@ -7,10 +7,10 @@ from course_lib.lessons.first_kernel.plan import plan
 from course_lib.lessons.first_kernel.shapes import warp_times
 from course_lib.lessons.first_kernel.stores import who_stores
 from course_lib.lessons.first_kernel.surplus import surplus
-from course_lib.lessons.first_kernel.times import padded_rows, scoreboard, slides, times_as_long
-from course_lib.lessons.first_kernel.touched import both, lines_touched
+from course_lib.lessons.first_kernel.times import padded_rows, scoreboard, shape_costs, slides
+from course_lib.lessons.first_kernel.touched import both
 
 __all__ = [
-    "both", "by_positions", "in_memory", "lines_touched", "padded_rows", "plan", "scoreboard", "slides", "surplus", "times_as_long",
-    "warp_times", "who_computes", "who_stores",
+    "both", "by_positions", "in_memory", "padded_rows", "plan", "scoreboard", "shape_costs", "slides", "surplus", "warp_times",
+    "who_computes", "who_stores",
 ]

@@ -65,13 +65,22 @@ def how_padded() -> str:
     return f"{found.label}, {data.spread(found.rows)}"
 
 
-def times_as_long(bx: int) -> float:
-    """Return how many times as long as *col from x* in blocks of 16 × 16 the other kernel takes with this bx, at N = 4096, to one decimal.
+def times_as_long(kernel: str, bx: int) -> float:
+    """Return how many times as long as *col from x* in blocks of 16 × 16 a kernel takes with this bx, at N = 4096.
 
-    >>> times_as_long(bx=16), times_as_long(bx=32)
-    (5.6, 10.9)
+    >>> round(times_as_long("naive", bx=8), 2), round(times_as_long("swapped", bx=16), 1)
+    (1.63, 5.6)
     """
-    return round(padded("swapped", bx=bx)["median_s"] / padded("naive")["median_s"], 1)
+    return padded(kernel, bx=bx)["median_s"] / padded("naive")["median_s"]
+
+
+def shape_costs() -> float:
+    """Return how many times as long *col from x* takes with warps of four rows and eight columns as with two and 16, to two decimals.
+
+    >>> shape_costs()
+    1.63
+    """
+    return round(times_as_long("naive", bx=8), 2)
 
 
 def positions(padding: int) -> int:
