@@ -243,7 +243,7 @@ function drawWanted(pen, view, { pile, text }, alpha) {
     const { x, y, w, h } = cellBox(pile, n), [l, t, r, b] = [x + 1, y + 1, x + w - 1, y + h - 1];
     stroke(pen, [[l, t, r, t], [r, t, r, b], [r, b, l, b], [l, b, l, t]], view.inks.multiply, 1.6, alpha);
   }
-  if (alpha === 1) write(pen, view, "16 multiply-adds of each thread", pile.x, pile.bottom - pile.high - 0.5 * text);
+  if (alpha === 1) write(pen, view, "16 multiply-adds per thread", pile.x, pile.bottom - pile.high - 0.5 * text);
 }
 
 /** How high the pile is when nothing is unrolled: a dashed frame around its boxes. */

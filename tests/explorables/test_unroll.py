@@ -128,7 +128,8 @@ def test_the_words_ask_first_and_answer_last(page, factor):
 
 
 COMPARED = """(m, {states, unroll}) => { const rolled = m.sceneOf({ unroll: 1 }, states), plain = m.sceneOf({ unroll }, states);
-    const scene = m.sceneOf({ unroll }, states, rolled, rolled.steps), view = at => ({ scene, at }), steps = [...Array(scene.steps - 1).keys()];
+    const scene = m.sceneOf({ unroll }, states, rolled, rolled.steps), view = at => ({ scene, at });
+    const steps = [...Array(scene.steps - 1).keys()];
     const back = m.sceneOf({ unroll: 1 }, states, scene, 2), early = m.sceneOf({ unroll }, states, rolled, 5);
     const again = at => m.sceneOf({ unroll: unroll === 16 ? 2 : 2 * unroll }, states, scene, at);
     return { asks: scene.asks, begin: scene.begin, steps: scene.steps, pauses: scene.pauses, told: scene.told, ends: m.endsOf(scene),
@@ -142,7 +143,7 @@ COMPARED = """(m, {states, unroll}) => { const rolled = m.sceneOf({ unroll: 1 },
 def test_after_sorting_another_unroll_asks_before_it_shows(page, factor):
     found, now, rolled = evaluate(page, COMPARED, {"states": states(), "unroll": factor}), counts(state(factor)), counts(state(1))
     many, whole = now.total(), rolled.total()
-    assert (found["asks"], found["begin"], found["pauses"], found["told"], found["steps"]) == (True, 0, [2], 2, many + 3)
+    assert [found[name] for name in ("asks", "begin", "pauses", "told", "steps")] == [True, 0, [2], 2, many + 3]
     assert found["back"] == [False, whole + 1, whole + 1]
     assert found["early"] == [False, 0]
     question, faded, answer = found["said"]

@@ -75,7 +75,7 @@ def test_the_same_machine_code_stands_side_by_side(mine):
     ax = style.axes(width=8, height=3)
     draw_same(ax, mine)
     rows = [text.get_text() for text in ax.texts if text.get_text().startswith(("LDS", "FFMA"))]
-    assert rows[:6] == rows[6:]
+    assert rows[:5] == rows[5:]
     assert rows[0].startswith("LDS")
 
 
@@ -208,9 +208,10 @@ def test_the_prose_says_what_was_recorded():
               for factor in (4, 16)}
     days = [date.fromisoformat(one.date) for one in (data.readings("ballast"), data.load("unrolling"))]
     assert (days[0] - days[1]).days == 6
-    says(f"the kernel takes {ms[1]:.1f} ms with UNROLL = 1, and {ms[4]:.1f} ms with UNROLL = 4.",
+    says(f"the kernel takes {ms[1]:.1f} ms with UNROLL = 1, which forbids unrolling, and {ms[4]:.1f} ms with UNROLL = 4.",
          f"From UNROLL = 4 to 16 a third of the instructions goes, but only {compared(ms[16], ms[4]).removesuffix(' less')} of the time.",
-         f"in a recording of six days before, UNROLL = 16 is {compared(before[16], before[4]).removesuffix(' more')} *slower* than UNROLL = 4.",
+         f"in a recording of six days before, UNROLL = 16 is {compared(before[16], before[4]).removesuffix(' more')} "
+         "*slower* than UNROLL = 4.",
          f"UNROLL = 1 takes {100 * (ms[1] / ms[16] - 1):.0f} % longer than UNROLL = 16.",
          f"It stood at 15 % of cuBLAS and stands at {100 * experiments.library_ms() / ms[16]:.1f} %",
          f"makes it take {100 * (ms[1] / ms[16] - 1):.0f} % longer: {ms[1]:.2f} ms in place of {ms[16]:.2f}.")
