@@ -2,7 +2,7 @@
 // Data: unroll.py, from the compiler's machine code. Computed here: sums over those instructions, held to the counts of the whole step.
 import { clamp, ease, explorable, lerp, plural } from "./stage.js";
 
-const KINDS = ["multiply", "load", "loop", "tile"], WORK = 16, EPS = 1e-6;          // multiply-adds of a thread per tile: one row of the pile
+const KINDS = ["multiply", "load", "loop", "tile"], WORK = 16, EPS = 1e-6, CLOSED = 2;          // multiply-adds of a thread per tile: one row of the pile
 const NAMES = { multiply: "multiply-adds", load: "shared-memory loads", loop: "the inner loop itself", tile: "once per tile" };
 const DOES = { multiply: "multiplies and adds", load: "loads from shared memory" };
 const LOOPS = { address: "moves an address on", counter: "counts the iterations", test: "tests whether the loop goes on", jump: "jumps back for the next iteration" };
@@ -21,9 +21,10 @@ export function rowsOf(code) {
 }
 
 /** What one position of the controls shows. `loop`: the instructions of one iteration, `times`: how many iterations the tile takes.
-    After the boxes were sorted, another UNROLL asks first (`asks`): the boxes of UNROLL = 1 lie there; then what goes turns pale; then the pile closes up. */
+    After the boxes were sorted, another UNROLL asks first (`asks`): the boxes of UNROLL = 1 lie there; then what goes fades; then the pile
+    closes up, and the player stops. Whoever plays on sees its machine code from the beginning. */
 export function sceneOf(values, states, last = null, at = 0) {
-  const asks = values.unroll > 1 && last !== null && at >= last.many + 1 - EPS, { order: all, code: rolled } = states[1], firsts = all.map(n => rolled[n].kind);
+  const lay = last !== null && (at >= last.steps - EPS || last.asks && at <= CLOSED + EPS), asks = values.unroll > 1 && lay, { order: all, code: rolled } = states[1], firsts = all.map(n => rolled[n].kind);
   const wholes = Object.fromEntries(KINDS.map(kind => [kind, firsts.filter(k => k === kind).length]));
   const state = states[values.unroll], many = state.order.length, kinds = state.order.map(n => state.code[n].kind);
   const counts = Object.fromEntries(KINDS.map(kind => [kind, kinds.filter(k => k === kind).length])), times = WORK / values.unroll;
@@ -33,9 +34,18 @@ export function sceneOf(values, states, last = null, at = 0) {
   const iterations = [...Array(times).keys()].map(i => ({ step: first + i * loop, label: `iteration ${i + 1}` }));
   const rows = Math.max(...Object.values(states).map(s => Math.ceil(s.order.length / WORK)));
   const main = state.code.find(i => i.kind === "multiply").line;
-  const sortedAt = many + 1, steps = asks ? many + 3 : sortedAt, begin = last !== null && at >= last.many + 1 - EPS ? sortedAt : 0;
-  const scene = { ...rowsOf(state.code), unroll: values.unroll, state, main, rows, wholes, whole: all.length, asks, many, kinds, counts, times, loop, first, place, sortedAt, steps, begin, answer: many / WORK, marks: state.inner ? iterations : [{ step: first, label: "16 multiply-adds of each thread" }] };
-  return { ...scene, seconds: step => paceOf(scene, step) };
+  const sortedAt = many + 1, steps = asks ? CLOSED + sortedAt : sortedAt, begin = lay && !asks ? steps : 0, shown = asks ? { pauses: [CLOSED], told: CLOSED } : {};
+  const scene = { ...rowsOf(state.code), unroll: values.unroll, state, main, rows, wholes, whole: all.length, asks, many, kinds, counts, times, loop, first, place, sortedAt, steps, begin, ...shown, moves: lay && !(last.asks && at < CLOSED - EPS), answer: many / WORK };
+  const marks = state.inner ? iterations : [{ step: first, label: "16 multiply-adds of each thread" }];
+  return { ...scene, marks: marks.map(mark => ({ ...mark, step: mark.step + (asks ? CLOSED : 0) })), seconds: step => (asks && step < CLOSED ? 2 : paceOf(scene, step - (asks ? CLOSED : 0))) };
+}
+
+/** The view that a picture draws. Where the scene asks first, its first two steps are those after sorting, and the later ones those of a scene that does not ask. */
+export function inner(view) {
+  const { scene, at } = view;
+  if (!scene.asks) return view;
+  const asks = at <= CLOSED + EPS;
+  return { ...view, scene: { ...scene, asks, steps: scene.sortedAt + (asks ? CLOSED : 0) }, at: asks ? scene.sortedAt + at : at - CLOSED };
 }
 
 /** Seconds for an instruction: the first iteration can be followed, later ones hurry. */
@@ -173,10 +183,10 @@ function drawCode(pen, view, where) {
   pen.restore();
 }
 
-/** Whether the answer is still to be given: the boxes of UNROLL = 1 lie there, and nothing has turned pale. */
+/** Whether the answer is still to be given: the boxes of UNROLL = 1 lie there, and nothing has faded. */
 const hides = ({ scene, at }) => scene.asks && Math.abs(at - scene.sortedAt) < EPS;
 
-/** The boxes: in the order of execution, 16 per row, then sorted by kind. What UNROLL = 1 needed and this one does not turns pale. */
+/** The boxes: in the order of execution, 16 per row, then sorted by kind. What UNROLL = 1 needed and this one does not fades. */
 function drawPile(pen, view, where) {
   const { scene, seen, at } = view, { pile } = where, sort = ease(clamp(at - scene.many));
   write(pen, view, "Executed, 16 per row", pile.x, pile.y - 0.6 * view.text, { weight: 600 });
@@ -184,10 +194,10 @@ function drawPile(pen, view, where) {
   if (at < 1) drawWanted(pen, view, where, 1 - at);
   if (sort === 1 && scene.unroll > 1) drawFirst(pen, view, where);
   if (at >= scene.sortedAt - EPS) return drawSorted(pen, view, pile);
-  const places = endsOf(scene), target = scene.asks ? places.map((_, n) => n) : places, kept = keptOf(scene);
-  kept.forEach((is, n) => { if (!is) drawBox(pen, view, cellBox(pile, target[n]), kindsOf(scene)[n], sort * (scene.asks ? 1 : paled(1))); });
+  const places = endsOf(scene), kept = keptOf(scene);
+  kept.forEach((is, n) => { if (!is) drawFaded(pen, view, cellBox(pile, places[n]), kindsOf(scene)[n], 1, sort); });
   const own = [...kept.keys()].filter(n => kept[n]);
-  for (let j = 0; j < seen.done; ++j) drawBox(pen, view, between(cellBox(pile, j), cellBox(pile, target[own[scene.place[j]]]), sort), scene.kinds[j], faint(view, j));
+  for (let j = 0; j < seen.done; ++j) drawBox(pen, view, between(cellBox(pile, j), cellBox(pile, places[own[scene.place[j]]]), sort), scene.kinds[j], faint(view, j));
   const part = at - seen.done;
   if (seen.done < scene.many && part > EPS) {                            // on its way from its row of code
     const y = where.code.y + (scene.rowOf[view.now.index] - topRow(scene, seen.done + 1, where.code.rows)) * where.line, from = { x: where.code.x + where.code.w, y, w: 0, h: where.line };
@@ -203,21 +213,29 @@ export function endsOf(scene) {
   return keptOf(scene).map(kept => (kept ? stays++ : goes++));
 }
 
-/** After sorting: the boxes of UNROLL = 1, then those that go turn pale, then the pile closes up, with what is gone on top of it. */
+/** After sorting: the boxes of UNROLL = 1, then those that go fade, then the pile closes up, with what is gone on top of it. */
 function drawSorted(pen, view, pile) {
-  const { scene, before, turn, at } = view, kept = keptOf(scene), ends = endsOf(scene), moves = turn < 1 && before !== scene;
+  const { scene, before, turn, at } = view, kept = keptOf(scene), ends = endsOf(scene), moves = turn < 1 && scene.moves && before.unroll !== scene.unroll;
   const since = at - scene.sortedAt, gone = scene.asks ? clamp(since) : 1, closing = scene.asks ? ease(clamp(since - 1)) : 1;
   const old = moves ? endsOf(before) : ends, had = moves ? keptOf(before) : kept;
   kindsOf(scene).forEach((kind, n) => {
     const place = between(cellBox(pile, n), cellBox(pile, ends[n]), closing), box = moves ? between(cellBox(pile, old[n]), place, ease(turn)) : place;
     const off = kept[n] ? 0 : gone, off0 = moves && !had[n] ? 1 : 0;
     const pale = moves ? lerp(off0, off, turn) : off;
-    drawBox(pen, view, box, kind, pale > EPS ? paled(pale) : kept[n] ? faint(view, scene.place.indexOf(ends[n])) : 1);
+    if (pale > EPS) drawFaded(pen, view, box, kind, pale);
+    else drawBox(pen, view, box, kind, kept[n] ? faint(view, scene.place.indexOf(ends[n])) : 1);
   });
 }
 
-/** How strongly a box is drawn that UNROLL = 1 needed and this UNROLL does not: pale in the end. */
-const paled = part => 1 - 0.84 * part;
+/** A box that UNROLL = 1 needed and this UNROLL does not: it fades. On dark paper, where what is faint is nearly black, its dashed outline stays. */
+function drawFaded(pen, view, box, kind, part, alpha = 1) {
+  drawBox(pen, view, box, kind, alpha * lerp(1, view.dark ? 0.3 : 0.16, part));
+  if (!view.dark) return;
+  const [l, t, r, b] = [box.x + 1.5, box.y + 1.5, box.x + box.w - 1.5, box.y + box.h - 1.5];
+  pen.setLineDash([3, 2]);
+  stroke(pen, [[l, t, r, t], [r, t, r, b], [r, b, l, b], [l, b, l, t]], view.inks[kind], 1, alpha * part);
+  pen.setLineDash([]);
+}
 
 /** Before the first instruction: the row of multiply-adds that the tile is there for, as empty boxes. */
 function drawWanted(pen, view, { pile, text }, alpha) {
@@ -225,7 +243,7 @@ function drawWanted(pen, view, { pile, text }, alpha) {
     const { x, y, w, h } = cellBox(pile, n), [l, t, r, b] = [x + 1, y + 1, x + w - 1, y + h - 1];
     stroke(pen, [[l, t, r, t], [r, t, r, b], [r, b, l, b], [l, b, l, t]], view.inks.multiply, 1.6, alpha);
   }
-  if (alpha === 1) write(pen, view, "16 multiply-adds of each thread", pile.x, pile.bottom - pile.high - 0.5 * text);
+  if (alpha === 1) write(pen, view, "16 multiply-adds per thread", pile.x, pile.bottom - pile.high - 0.5 * text);
 }
 
 /** How high the pile is when nothing is unrolled: a dashed frame around its boxes. */
@@ -272,23 +290,23 @@ function nowOf(scene, at) {
   return { j, index, line: index < 0 ? null : scene.state.code[index].line, kind: index < 0 ? "tile" : scene.state.code[index].kind };
 }
 
-function draw(pen, view) {
-  const where = layout(view), theme = view.dark ? "dark" : "light";
+function draw(pen, stage) {
+  const view = inner(stage), where = layout(view), theme = view.dark ? "dark" : "light";
   const more = { ...view, text: where.text, mono: where.mono, hues: HUES[theme], inks: INKS[theme], now: nowOf(view.scene, view.at), seen: executed(view.scene, view.at) };
   for (const part of [drawSource, drawCode, drawPile, drawLegend, drawCount]) part(pen, more, where);
 }
 
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
-export function says(view) {
-  const { scene } = view, { unroll, many, loop, times, counts } = scene, { j, index } = nowOf(scene, view.at);
+export function says(stage) {
+  const view = inner(stage), { scene } = view, { unroll, many, loop, times, counts } = scene, { j, index } = nowOf(scene, view.at);
   if (j < 0 && unroll === 1) return "A warp works on one tile. How many machine instructions does it execute per multiply-add of a thread? Predict, then play.";
   const wrote = `With UNROLL = ${unroll} the compiler writes ${unroll} multiply-adds into each iteration of the inner loop.`;
   if (j < 0) return `${wrote} How many instructions per multiply-add of a thread? Predict, then play.`;
-  if (hides(view)) return `These are the boxes of UNROLL = 1. Drag the slider back to step through UNROLL = ${unroll}, with ${unroll} multiply-adds per iteration. How many instructions per multiply-add of a thread will be left? Predict, then play.`;
-  if (index < 0 && scene.asks && view.at < scene.steps - EPS) return `Pale is what UNROLL = ${unroll} does not need: ${plural(scene.whole - many, "instruction")} of ${scene.whole}.`;
+  if (hides(view)) return `These are the boxes of UNROLL = 1. ${wrote} How many instructions per multiply-add of a thread will be left? Predict, then play.`;
+  if (index < 0 && scene.asks && view.at < scene.steps - EPS) return `What UNROLL = ${unroll} does not need has faded: ${plural(scene.whole - many, "instruction")} of ${scene.whole}.`;
   if (index < 0) {
     const taken = scene.state.inner ? `Each of the ${times} iterations takes ${loop} instructions` : `The ${WORK} multiply-adds of each thread take ${loop} instructions, and no inner loop is left`;
-    return `${taken}. With the ${counts.tile} that come once per tile, the warp has executed ${many} instructions for ${WORK} multiply-adds of each thread: ${perMultiplyAdd(many)} per multiply-add of a thread.`;
+    return `${taken}. With the ${counts.tile} that come once per tile, the warp has executed ${many} instructions for ${WORK} multiply-adds of each thread: ${perMultiplyAdd(many)} per multiply-add of a thread.${scene.asks ? " Press Play once more to watch the warp execute this machine code." : ""}`;
   }
   const { text, line, kind, purpose } = scene.state.code[index];
   if (kind === "tile") return `Once per tile, line ${line}: instruction ${j + 1}, ${j < scene.first ? "before" : "after"} the ${scene.state.inner ? "inner loop" : "multiply-adds"}.`;
@@ -298,18 +316,18 @@ export function says(view) {
   return `${where}${line ? `, line ${line}` : ""}: ${text} ${does}.`;
 }
 
-function when(view) {
-  const { scene } = view, { j, index } = nowOf(scene, view.at);
-  return j < 0 ? "before the first instruction" : index < 0 ? (hides(view) ? "the boxes of UNROLL = 1" : scene.asks && view.at < scene.steps - EPS ? "what goes is pale" : "sorted by kind") : `instruction ${j + 1}`;
+function when(stage) {
+  const view = inner(stage), { scene } = view, { j, index } = nowOf(scene, view.at);
+  return j < 0 ? "before the first instruction" : index < 0 ? (hides(view) ? "the boxes of UNROLL = 1" : scene.asks && view.at < scene.steps - EPS ? "what goes has faded" : "sorted by kind") : `instruction ${j + 1}`;
 }
 
-function describes(view) {
-  const asked = hides(view), found = executed(view.scene, view.at), { done, kinds } = asked ? { done: view.scene.whole, kinds: view.scene.wholes } : found, told = KINDS.filter(kind => kinds[kind]).map(kind => `${NAMES[kind]} ${kinds[kind]}`).join(", ");
-  return `The tile loop in CUDA C, its machine code, and a box for each executed instruction. ${says(view)} So far ${plural(done, "instruction")}${told && `: ${told}`}.`;
+function describes(stage) {
+  const view = inner(stage), asked = hides(view), found = executed(view.scene, view.at), { done, kinds } = asked ? { done: view.scene.whole, kinds: view.scene.wholes } : found, told = KINDS.filter(kind => kinds[kind]).map(kind => `${NAMES[kind]} ${kinds[kind]}`).join(", ");
+  return `The tile loop in CUDA C, its machine code, and a box for each executed instruction. ${says(stage)} So far ${plural(done, "instruction")}${told && `: ${told}`}.`;
 }
 
-function hit(view, x, y) {
-  const where = layout(view), { scene } = view, { source, code, line } = where, seen = executed(scene, view.at);
+function hit(stage, x, y) {
+  const view = inner(stage), where = layout(view), { scene } = view, { source, code, line } = where, seen = executed(scene, view.at);
   const row = Math.floor((y - source.y) / line), place = Math.floor((y - code.y) / line);
   if (x >= source.x && x < source.x + source.w && row >= 0 && row < source.rows) {
     const { number } = scene.state.source[row], many = scene.state.order.slice(0, seen.done).filter(n => scene.state.code[n].line === number).length;

@@ -12,7 +12,8 @@ from course_lib.widgets.self_check import inline
 from course_lib.widgets.static import StaticBox
 
 
-def compare(predicted: float | None, actual: float, unit: str = "", close: float = 0.05, ask: bool = True) -> str:
+def compare(predicted: float | None, actual: float, unit: str = "", close: float = 0.05, ask: bool = True,
+            decimals: int | None = None) -> str:
     """Return a sentence that sets a prediction beside what came out.
 
     Parameters
@@ -23,13 +24,17 @@ def compare(predicted: float | None, actual: float, unit: str = "", close: float
         The relative difference that still counts as close.
     ask
         End with a question, where the lesson does not ask one of its own.
+    decimals
+        How many `actual` is written with, where it stands beside others; default as many as it needs.
 
     >>> print(compare(2, 8.5, "sectors a request"))
     You said 2; it is 8.5 sectors a request: the answer is 4.2 times as large as your number. Where does the factor come from?
     >>> print(compare(None, 8.5))
     No prediction this time; it is 8.5.
+    >>> print(compare(17, 17.0, "ms", decimals=2))
+    You said 17; it is 17.00 ms: right.
     """
-    is_text = f"it is {grouped(actual)}{' ' + unit if unit else ''}"
+    is_text = f"it is {grouped(actual) if decimals is None else f'{actual:,.{decimals}f}'}{' ' + unit if unit else ''}"
     if predicted is None:
         return f"No prediction this time; {is_text}."
     said = f"You said {grouped(predicted)}; {is_text}"
@@ -114,8 +119,8 @@ class Prediction(StaticBox):
         said = f"{text.strip()} {self._unit}".rstrip() + understood(text, self.value)
         self.says.value = _line(f"Your prediction: {said}. Now run the next cells.{'' if stored else f' {UNSAVED}'}")
 
-    def reveal(self, actual: float, *, ask: bool = True) -> Comparison:
-        """Say how the prediction compares with `actual`; `ask` as in `compare`.
+    def reveal(self, actual: float, *, ask: bool = True, decimals: int | None = None) -> Comparison:
+        """Say how the prediction compares with `actual`; `ask` and `decimals` as in `compare`.
 
         The line below the question goes on to say what was predicted: the result stands in one place, beside what measured it.
 
@@ -124,7 +129,7 @@ class Prediction(StaticBox):
         Comparison
             The last line of a cell shows it.
         """
-        sentence, neutral = (compare(value, actual, self._unit, ask=ask) for value in (self.value, None))
+        sentence, neutral = (compare(value, actual, self._unit, ask=ask, decimals=decimals) for value in (self.value, None))
         return Comparison(sentence, neutral, answered=self.value is not None)
 
     def unlocks(self, shown: Any) -> Any:

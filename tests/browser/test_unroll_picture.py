@@ -93,6 +93,7 @@ def test_every_unroll_by_keyboard_asks_for_the_instructions_and_then_shows_them(
         shown.prediction().press("Space")
         shown.says(ENDS[factor] + r".*: right\.")
         assert so_far(shown) == (now.total(), dict(now))
+        assert 0 < int(shown.scrub.input_value()) < 60, "the slider stands near its beginning: the machine code can still be played"
         shown.rested()
         assert "with UNROLL = 1: 9.94" in " ".join(text["words"] for text in shown.written())
 

@@ -127,11 +127,15 @@ def test_the_words_ask_first_and_answer_last(page, factor):
     assert (said[-1].startswith("The 16 multiply-adds of each thread take")) == (factor == TILE)
 
 
-COMPARED = """(m, {states, unroll}) => { const rolled = m.sceneOf({ unroll: 1 }, states);
+COMPARED = """(m, {states, unroll}) => { const rolled = m.sceneOf({ unroll: 1 }, states), plain = m.sceneOf({ unroll }, states);
     const scene = m.sceneOf({ unroll }, states, rolled, rolled.steps), view = at => ({ scene, at });
-    const back = m.sceneOf({ unroll: 1 }, states, scene, scene.steps), early = m.sceneOf({ unroll }, states, rolled, 5);
-    return { asks: scene.asks, begin: scene.begin, steps: scene.steps, sorted: scene.sortedAt, ends: m.endsOf(scene),
-        said: [0, 1, 2].map(i => m.says(view(scene.sortedAt + i))),
+    const steps = [...Array(scene.steps - 1).keys()];
+    const back = m.sceneOf({ unroll: 1 }, states, scene, 2), early = m.sceneOf({ unroll }, states, rolled, 5);
+    const again = at => m.sceneOf({ unroll: unroll === 16 ? 2 : 2 * unroll }, states, scene, at);
+    return { asks: scene.asks, begin: scene.begin, steps: scene.steps, pauses: scene.pauses, told: scene.told, ends: m.endsOf(scene),
+        marks: [scene.marks, plain.marks].map(marks => marks.map(mark => mark.step)), moves: [0, 1, 2].map(at => again(at).moves),
+        said: [0, 1, 2].map(i => m.says(view(i))), asked: [0, 2, 3, scene.steps].map(at => again(at).asks),
+        code: steps.slice(1).map(at => [m.says(view(2 + at)), m.says({ scene: plain, at })]),
         back: [back.asks, back.begin, back.steps], early: [early.asks, early.begin] }; }"""
 
 
@@ -139,16 +143,28 @@ COMPARED = """(m, {states, unroll}) => { const rolled = m.sceneOf({ unroll: 1 },
 def test_after_sorting_another_unroll_asks_before_it_shows(page, factor):
     found, now, rolled = evaluate(page, COMPARED, {"states": states(), "unroll": factor}), counts(state(factor)), counts(state(1))
     many, whole = now.total(), rolled.total()
-    assert (found["asks"], found["begin"], found["sorted"], found["steps"]) == (True, many + 1, many + 1, many + 3)
+    assert [found[name] for name in ("asks", "begin", "pauses", "told", "steps")] == [True, 0, [2], 2, many + 3]
     assert found["back"] == [False, whole + 1, whole + 1]
     assert found["early"] == [False, 0]
-    question, pale, answer = found["said"]
+    question, faded, answer = found["said"]
+    assert question.startswith("These are the boxes of UNROLL = 1.")
     assert question.endswith("How many instructions per multiply-add of a thread will be left? Predict, then play.")
-    assert f"{whole - many} instructions of {whole}" in pale
+    assert f"has faded: {whole - many} instructions of {whole}" in faded
     assert f"executed {many} instructions for 16 multiply-adds of each thread" in answer
-    assert sorted(found["ends"]) == list(range(whole)), "each box of UNROLL = 1 is kept or lies pale on top"
+    assert answer.endswith("Press Play once more to watch the warp execute this machine code.")
+    assert sorted(found["ends"]) == list(range(whole)), "each box of UNROLL = 1 is kept or lies faded on top"
     kinds = [kind for kind in KINDS for _ in range(rolled[kind])]
     assert Counter(kind for kind, end in zip(kinds, found["ends"], strict=True) if end < many) == now
+
+
+@pytest.mark.parametrize("factor", FACTORS[1:])
+def test_after_the_comparison_its_machine_code_is_played_from_the_beginning(page, factor):
+    found = evaluate(page, COMPARED, {"states": states(), "unroll": factor})
+    assert len(found["code"]) == counts(state(factor)).total() + 1
+    assert all(later == alone for later, alone in found["code"])
+    assert found["marks"][0] == [step + 2 for step in found["marks"][1]]
+    assert found["asked"] == [True, True, False, True], "in the midst of the machine code another UNROLL begins anew"
+    assert found["moves"] == [False, False, True], "whoever changes the question does not see its answer"
 
 
 INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => Object.keys(states).flatMap(key => {

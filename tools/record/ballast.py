@@ -26,7 +26,7 @@ from course_lib.toolchain import nvrtc_version
 from tools.options import out_option
 from tools.recordings import usable_gpu, write_recording
 
-N, ROUNDS = 4096, 9
+N = 4096
 LIBRARY = {"UNROLL": 0, "EXTRA": 0, "WAYS": 0}           # cuBLAS
 
 
@@ -49,7 +49,7 @@ def in_turns(calls: list[Callable[[Any], object]]) -> list[list[float]]:
 
     stream, found = cupy.cuda.Stream(non_blocking=True), [[] for _ in calls]
     with stream:
-        for _ in range(ROUNDS):
+        for _ in range(ballast.ROUNDS):
             for call, seconds in zip(calls, found, strict=True):
                 start, stop = cupy.cuda.Event(), cupy.cuda.Event()
                 call(stream)

@@ -14,6 +14,7 @@ from course_lib.lessons.unrolling.counts import FACTORS, KERNEL, TILE
 from course_lib.toolchain import Compiled, compile_cuda, loops, sass
 
 EXTRA, WAYS = (0, 2, 6), (1, 2)
+ROUNDS = 9                                  # timed launches of each variant
 N_COUNTED = 48                              # a multiple of the tile: the count per multiply-add is that of any other
 SUM = "        for (int k = 0; k < TILE; ++k)\n            acc += As[ty][k] * Bs[k][tx];\n"
 SPREAD = "tx % 8 + tx / 8 * 32"             # of 16 columns of Bs, two lie in the same bank

@@ -8,7 +8,7 @@ from course_lib.lessons.unrolling.counts import FACTORS, PLAIN, same_code, step,
 from course_lib.plots import describe_steps, linked_code, render, step_bars, style
 from course_lib.plots.picture import Picture
 
-YOURS, ROWS, WIDE = "your kernel", 8, 8.4         # rows of machine code that are shown, and inches
+YOURS, ROWS, WIDE = "your kernel", 5, 8.4         # rows of machine code that are shown, and inches
 
 
 def by_factor() -> Picture:
@@ -29,9 +29,9 @@ def beside(kernel: str) -> Picture:
     texts = {YOURS: kernel, **variants()}
     steps = {label: step_of(text) for label, text in texts.items()}
     same = same_code(texts[PLAIN], kernel)
-    figure = Figure(figsize=(WIDE, 5.7 if same else 2.8), dpi=style.DPI, layout="constrained")
+    figure = Figure(figsize=(WIDE, 4.95 if same else 2.8), dpi=style.DPI, layout="constrained")
     FigureCanvasAgg(figure)
-    above, *below = figure.subplots(1 + same, 1, squeeze=False, height_ratios=(1.4, 2.4)[:1 + same])[:, 0]
+    above, *below = figure.subplots(1 + same, 1, squeeze=False, height_ratios=(1.4, 1.75)[:1 + same])[:, 0]
     step_bars(steps, above)
     told = f" {draw_same(below[0], kernel)}." if same else ""
     return render(figure, describe_steps(steps) + told)

@@ -46,8 +46,19 @@ def row_of(factor: int, extra: int = 0, ways: int = 1) -> dict[str, Any]:
 
 
 def recorded_ms(factor: int, extra: int = 0) -> float:
-    """Return the recorded milliseconds of the course's kernel, with one decimal."""
-    return round(recorded(factor, extra=extra).ms, 1)
+    """Return the recorded milliseconds of the course's kernel, with two decimals."""
+    return round(recorded(factor, extra=extra).ms, 2)
+
+
+def spread() -> float:
+    """Return within how many percent of its time the middle half of a kernel's launches lies: the most of all recorded kernels."""
+    return 100 * max((row["high_s"] - row["low_s"]) / row["median_s"] for row in data.readings("ballast").rows)
+
+
+def source() -> str:
+    """Return how often a kernel was timed, how far its times differ, on which GPU, and when."""
+    return (f"Each time is the median of {ballast.ROUNDS} launches, whose middle half lies within {spread():.2f} %, "
+            f"{data.readings('ballast').label}.")
 
 
 def library_ms() -> float:
@@ -83,7 +94,7 @@ def bars(rows: Sequence[tuple[str, dict[str, Cell]]], gaps: Sequence[int] = ()) 
     ax.set(xlim=(-room, wide), ylim=(places[-1] + 0.6, -2.4))
     ax.axis("off")
     told = (f"{name}: " + ", ".join(f"{' '.join(title.split())} {text}" for title, (_, text) in found.items()) for name, found in rows)
-    return render(ax, f"Bars of recorded kernels, tiles of {TILE} × {TILE}, {data.readings('ballast').label}. {'; '.join(told)}.")
+    return render(ax, f"Bars of recorded kernels, tiles of {TILE} × {TILE}. {'; '.join(told)}. {source()}")
 
 
 def scoreboard() -> Picture:
@@ -101,6 +112,11 @@ def additions() -> list[Measured]:
     All were recorded in turns, and counted in the very code that was timed.
     """
     return [recorded(1), recorded(1, extra=MANY), recorded(16), recorded(16, extra=MANY), recorded(16, extra=MOST)]
+
+
+def two_additions() -> Picture:
+    """Draw UNROLL = 16 without the additions and with two of them per multiply-add."""
+    return bars([(item.name, cells(item, INSTRUCTIONS, TIME)) for item in additions()[2:4]])
 
 
 def more_instructions() -> Picture:
