@@ -163,7 +163,7 @@ def rows_of_six_loads(after_a, after_b):
 @pytest.mark.parametrize(("after_a", "after_b"), FOUND)
 def test_the_l1s_wavefronts_with_unused_floats_after_the_rows(after_a, after_b):
     counted = tensor_cores.wavefronts_from_l1(MINE, after_a, after_b)
-    assert counted == counts.of_six_loads(after_a, after_b) == FOUND[after_a, after_b], "the simulator's at N = 128, and the addresses at 4096"
+    assert counted == counts.of_six_loads(after_a, after_b) == FOUND[after_a, after_b], "simulated at N = 128, computed at 4096"
     assert rows_of_six_loads(after_a, after_b) == 40, "lines, whatever stands after the rows"
 
 
@@ -381,7 +381,8 @@ def test_what_the_bars_tell_is_recorded():
     assert f"{times.alone('bf16'):.0f}. Lesson 18" in told
     assert f"cuBLAS's {library:.0f}" in CELLS["sharing"]
     assert f"{mine:.1f}: less than a quarter of the {ordinary:.0f}" in LECTURE
-    assert f"{rounded:.1f} of {times.limits()['sgemm_mma (TF32)']:.0f}, {reached:.0f} of {shared:.0f}, and {ahead:.0f} of {staged:.0f}" in LECTURE
+    most = times.limits()["sgemm_mma (TF32)"]
+    assert f"{rounded:.1f} of {most:.0f}, {reached:.0f} of {shared:.0f}, and {ahead:.0f} of {staged:.0f}" in LECTURE
     assert f"{own:.1f} TFLOP/s" in LECTURE
     assert f"reached {loop:.0f} TFLOP/s, {loop / mine:.0f} times as much" in LECTURE
 
