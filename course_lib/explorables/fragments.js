@@ -35,7 +35,7 @@ export function sceneOf(values, states, before, at) {
 
 // ---- where things are: A left of C, and B above C, so that a row of A and a column of B point at their sum ----------------------------
 export function layout(view) {
-  const { width, height, narrow, scene: { held } } = view, { m, n, k } = held, text = Math.min(view.text, width / (narrow ? 25 : 54), height / (narrow ? 50 : 0.93 * (m + k) + 3.4));
+  const { width, height, narrow, scene: { held } } = view, { m, n, k } = held, text = Math.min(view.text, width / (narrow ? 25 : 54), height / (narrow ? 50 : Math.max(0.9 * (m + k) + 2.4, 24.5)));
   const side = 1.6 * text, across = narrow ? 8 : GROUP, rows = LANES / across;                                       // side: of the numbers of rows
   const panel = narrow ? { w: width - 2 } : { w: 17 * text }, below = narrow ? 19 * text : 0.4 * text, beside = narrow ? 2 : panel.w + 7 * text + 1;
   const head = 1.4 * text, gap = 0.5 * text, most = narrow ? { w: 3 * text, h: 1.5 * text } : { w: 2.3 * text, h: 1.5 * text };      // head: of the numbers of columns
@@ -164,7 +164,7 @@ export function draw(pen, given) {
 const named = lanes => (lanes.length === 1 ? `lane ${lanes[0]}` : `lanes ${lanes.slice(0, -1).join(", ")} and ${lanes.at(-1)}`);
 export function says({ scene }, step) {
   const { held, lane, label, steps, answer } = scene, sums = elementsOf(held, "C", lane);
-  if (step <= 0) return `mma ${label}: the number in an element is the lane that holds it. Framed is what lane ${lane} holds; green are its ${sums.length} sums, C at ${written(sums)}. How many lanes hold a factor of them? Predict, then play.`;
+  if (step <= 0) return `mma ${label}: framed is what lane ${lane} holds; green are its ${sums.length} sums. How many lanes hold a factor of them? Predict, then play.`;
   const k = step - 1, found = factors(held, lane, k), from = name => distinct(found[name].map(([row, column]) => ownerOf(held, name, row, column)));
   const one = `k = ${k}: A at ${written(found.A)} lies in ${named(from("A"))}, B at ${written(found.B)} in ${named(from("B"))}.`;
   return step < steps ? one : `${one} In all ${plural(answer, "lane")} of ${LANES} hold factors of lane ${lane}'s sums.`;
@@ -173,7 +173,7 @@ const when = ({ scene }, step) => (step <= 0 ? "before the first product" : `k =
 export function describes(view, step) {
   const { held, lane } = view.scene, own = NAMES.map(name => `of ${name} ${written(elementsOf(held, name, lane))} in ${plural(held.registers[name], "register")}`);
   const until = sources(held, lane, Math.max(0, step)), so = step <= 0 ? "" : ` Until now: of A from ${named(until.A)}, of B from ${named(until.B)}.`;
-  return `${says(view, step)} A is ${held.m} × ${held.k}, B ${held.k} × ${held.n}, C ${held.m} × ${held.n}. Lane ${lane} itself holds ${own.join(", ")}.${so}`;
+  return `${says(view, step)} The number in an element is the lane that holds it. A is ${held.m} × ${held.k}, B ${held.k} × ${held.n}, C ${held.m} × ${held.n}. Lane ${lane} itself holds ${own.join(", ")}.${so}`;
 }
 function hit(view, x, y) {
   const { cell, grids } = layout(view), { held } = view.scene;
@@ -191,7 +191,7 @@ export const picture = {
   title: "Who holds which element",
   ask: { label: "Your prediction", unit: "lanes" },
   order: ["says", "player", "controls", "picture"],
-  height: (width, text, narrow) => (narrow ? 59 : 32.4) * text,
+  height: (width, text, narrow) => (narrow ? 59 : 26.8) * text,
   controls: states => [
     { kind: "choice", key: "instruction", label: "Instruction", options: states.instructions },
     { kind: "range", key: "lane", label: "Lane", name: "Lane whose sums are followed", min: 0, max: LANES - 1, says: values => `lane ${values.lane}` },

@@ -5,10 +5,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from course_lib.kernels import UserKernel, get
 from course_lib.model import l1_wavefronts
 from course_lib.plots import Table
-from course_lib.run import counter_name, run
+from course_lib.run import RunResult, counter_name, run
 from course_lib.widgets.compute import inputs
 
 M, N, DEPTHS = 128, 256, (128, 256)            # counted is what the second half of K adds
@@ -37,12 +39,18 @@ def changed(changes: Mapping[str, str]) -> Any:
 
 
 def counted(kernel: Any, K: int, **parameters: Any) -> dict[str, int]:
-    """Run a kernel on the simulator and return its counts: matrix instructions, loads, wavefronts of loads and of stores."""
+    """Run a kernel on the simulator and return its counts: matrix instructions, loads from shared memory, and wavefronts.
+
+    These are *loaded* from shared memory, *stored* to it, also by asynchronous copies, and *fetched* through the L1 to registers.
+    """
     A, B, _ = inputs(M, N, K)
-    result = run(kernel, A, B, backend="sim", **parameters)
+    kernel = get(kernel) if isinstance(kernel, str) else kernel
+    block = [((0, 0, 0), warp) for warp in range(math.prod(kernel.block(**parameters)) // 32)]
+    result = run(kernel, A, B, backend="sim", trace=block, **parameters)
     counters = result.counters or {}
     return {"mma": counters[MATRIX], "loads": counters.get(MATRIX_LOADS, 0) + counters.get(counter_name("shared instructions", "load"), 0),
-            "loaded": result.count("wavefronts"), "stored": result.count("wavefronts", "store") + counters[COPIED]}
+            "loaded": result.count("wavefronts"), "stored": result.count("wavefronts", "store") + counters[COPIED],
+            "fetched": served_by_l1(result) * math.prod(result.grid)}
 
 
 def of_an_mma(kernel: Any, **parameters: Any) -> dict[str, float]:
@@ -56,18 +64,34 @@ def wavefronts_of_an_mma(kernel: str, **parameters: int) -> float:
     return of_an_mma(kernel, **parameters)["loaded"]
 
 
-def wavefronts_from_l1(kernel: str) -> float:
+def served_by_l1(result: RunResult) -> int:
+    """Return the wavefronts in which the L1 serves the global loads of the traced warps, as `model.l1_wavefronts` counts them."""
+    loads = [record for record in result.trace if record.operation.startswith("ld") and record.space == "global"]
+    return sum(l1_wavefronts(record.addresses[record.addresses >= 0], record.width) for record in loads)
+
+
+def wavefronts_from_l1(kernel: str, after_a: int = 0, after_b: int = 0) -> float:
     """Return the wavefronts in which the L1 serves the global loads of each matrix instruction, in the first warp of a reader's kernel.
 
-    As `model.l1_wavefronts` counts them; rows of A and B are whole lines.
+    Rows of A and B are whole lines, and so many unused floats stand after each.
     """
-    A, B, _ = inputs(128, 128, 128)
+    A, B = (np.pad(X, ((0, 0), (0, after)))[:, :X.shape[1]] for X, after in zip(inputs(128, 128, 128), (after_a, after_b), strict=False))
     mine = UserKernel.from_source(kernel, like="sgemm_mma")
     result = run(mine, A, B, backend="sim", trace=[((0, 0, 0), 0)])
-    loads = [record for record in result.trace if record.operation.startswith("ld") and record.space == "global"]
-    served = sum(l1_wavefronts(record.addresses[record.addresses >= 0], record.width) for record in loads)
     multiplied = (result.counters or {})[MATRIX] / (math.prod(result.grid) * math.prod(result.block) / 32)
-    return served / multiplied
+    return served_by_l1(result) / multiplied
+
+
+def of_six_loads(after_a: int = 0, after_b: int = 0, N: int = 4096) -> int:
+    """Return the wavefronts in which the L1 serves the six loads of one `mma` of the lesson's kernel: four of A and two of B.
+
+    >>> of_six_loads(), of_six_loads(after_a=4)
+    (40, 12)
+    """
+    g, t = np.divmod(np.arange(32), 4)
+    loads = [(g + row) * (N + after_a) + t + column for row in (0, 8) for column in (0, 4)]
+    loads += [(t + row) * (N + after_b) + g for row in (0, 4)]
+    return sum(l1_wavefronts(4 * words) for words in loads)
 
 
 @functools.cache

@@ -12,7 +12,8 @@ from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 from course_lib.run import run
 
-ROWS, COLUMNS, APART = 16, 8, 11.6                                # of A; from A's first column to that of C
+ROWS, COLUMNS, APART = 16, 8, 11.5                                # of A; from A's first column to that of C
+WIDE, HIGH = 0.38, 0.26                                         # inches of an element: whole pixels, so that equal numbers look equal
 MISTAKE = (1, 2)                                                # the registers that the lesson exchanges
 HUES = (style.SKY, style.PURPLE, style.YELLOW, style.PALE)      # by the register of A's fragment
 
@@ -76,11 +77,12 @@ def _name_registers(ax: Axes) -> None:
 def through_unit(kernel: str) -> Picture:
     """Draw A, and the kernel's product of A and the unit matrix: A as the instruction sees it."""
     A, C = seen(kernel)
-    ax = style.axes(width=8.6, height=4.9)
+    ax = style.axes(width=22 * WIDE, height=18.5 * HIGH)
+    ax.set_position((0, 0, 1, 1))
     _draw(ax, A, 0, "A")
     _name_registers(ax)
     _draw(ax, C, APART, "C = A times the unit matrix")
-    ax.set(xlim=(-1.8, APART + COLUMNS + 0.3), ylim=(ROWS + 0.1, -2.5))
+    ax.set(xlim=(-2, 20), ylim=(ROWS + 0.1, -2.4))
     ax.axis("off")
     return render(ax, f"A is numbered 0 to {A.size - 1}, row by row, and each quarter has a colour: register 0 holds the upper left "
                       "one, register 1 the lower left, register 2 the upper right, register 3 the lower right. "
