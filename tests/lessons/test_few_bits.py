@@ -1,7 +1,6 @@
 """Lesson 20: what it promises, and every number that its prose says."""
 
 import json
-import math
 import re
 from pathlib import Path
 
@@ -101,10 +100,11 @@ class Asked:
 def test_every_cell_of_the_main_path_can_be_run_twice_and_again_in_any_order(mine, capsys):
     """Once more each, then all of them backwards: `reveal` asks for a second run of its cell, and the numbers stay the same."""
     steps = ("matrices", "launched", "first", "three-products", "last-two", "short-sums")
-    names = {"np": np, "cp": cp, "run": run, "max_error": max_error, "few_bits": few_bits, "split": mine, "smaller": Asked(), "short": Asked()}
+    names = {"np": np, "cp": cp, "run": run, "max_error": max_error, "few_bits": few_bits, "split": mine,
+             "smaller": Asked(), "short": Asked()}
     printed = {}
     for step in (*(step for step in steps for _ in range(2)), *steps[::-1]):
-        exec(CELLS[step], names)                                                # noqa: S102
+        exec(CELLS[step], names)
         out = capsys.readouterr().out
         assert printed.setdefault(step, out) == out, step
     assert (printed["first"], printed["last-two"]) == ("2 to the minus 10.4\n", "2 to the minus 19.4\n2 to the minus 19.7\n")
