@@ -36,7 +36,7 @@ export function layout(view) {
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
 function write(pen, view, words, x, y, { size = 0.96, align = "left", weight = 400, colour = view.ink, most } = {}) {
   const font = share => { pen.font = `${weight} ${Math.round(share * view.text)}px ${view.fontFamily}`; };
-  const pieces = words.split(/\^\{(.*?)\}/), share = i => (i % 2 ? 0.87 : size);            // every second piece is raised
+  const pieces = words.split(/\^\{(.*?)\}/), share = i => (i % 2 ? Math.max(0.87, 0.86 * view.type / view.text) : size);      // every second piece is raised
   const widths = pieces.map((piece, i) => { font(share(i)); return pen.measureText(piece).width; });
   const whole = widths.reduce((sum, width) => sum + width, 0);
   pen.fillStyle = colour;
@@ -157,7 +157,7 @@ function drawLegend(pen, view, { legend, text }) {
 }
 
 export function draw(pen, given) {
-  const where = layout(given), view = { ...given, text: where.text, hues: HUES[given.dark ? "dark" : "light"] };
+  const where = layout(given), view = { ...given, text: where.text, type: given.text, hues: HUES[given.dark ? "dark" : "light"] };
   drawTable(pen, view, where);
   drawChart(pen, view, where);
   drawLegend(pen, view, where);
