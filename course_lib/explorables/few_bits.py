@@ -15,7 +15,7 @@ NUMBERS = {"1/3": 1 / 3, "0.1": 0.1, "π": math.pi, "257": 257.0}
 BITS = range(2, 24)              # behind the point: on to those of float32
 PARTS = (1, 2, 3)
 LEAST = -40.0                    # the chart's lowest power of two; smaller errors count as this
-SIDE, K = 16, 256                # of the product: SIDE × SIDE elements with K terms each
+SIDE, K = 32, 256                # of the product: SIDE × SIDE elements with K terms each
 
 
 def split(x: NDArray[np.float32], mantissa: int, count: int) -> list[NDArray[np.float32]]:
@@ -32,8 +32,8 @@ def split(x: NDArray[np.float32], mantissa: int, count: int) -> list[NDArray[np.
 
 
 def matrices() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the random A and B, of both signs, whose product the chart is about."""
-    rng = np.random.default_rng(20)
+    """Return the random A and B, of both signs, whose product the chart is about: those of the whole lesson at this K."""
+    rng = np.random.default_rng([20, K])
     return rng.standard_normal((SIDE, K), np.float32), rng.standard_normal((K, SIDE), np.float32)
 
 
@@ -100,14 +100,14 @@ class FewBits(Explorable):
         return f"{self.title}: sign, exponent and fraction in three formats, and errors over bits that are left. Run this cell to play it."
 
 
-def few_bits(number: str = "1/3", mantissa: int = 7, count: int = 1) -> FewBits:
+def few_bits(number: str = "1/3", mantissa: int = 7) -> FewBits:
     """Play how a number loses its bits, and how large the error of a product of such numbers becomes.
 
     Parameters
     ----------
     number
         One of `NUMBERS`.
-    mantissa, count
-        Bits behind the point, of `BITS`; parts into which each number is split, of `PARTS`.
+    mantissa
+        Bits behind the point, of `BITS`.
     """
-    return FewBits(states=states(), values={"number": list(NUMBERS).index(number), "bits": mantissa, "parts": count})
+    return FewBits(states=states(), values={"number": list(NUMBERS).index(number), "bits": mantissa})

@@ -285,7 +285,7 @@ class Stage {
   tell() {
     const view = this.view(), step = Math.floor(this.at + 1e-6);
     const wrote = this.guess?.value.trim(), unread = wrote && document.activeElement !== this.guess && !Number.isFinite(numberOf(wrote));
-    const guess = step >= this.scene.steps || step === this.scene.told || unread ? wrote : "";           // what is no number is said at once, not after the last step
+    const guess = step >= (this.scene.told ?? this.scene.steps) || unread ? wrote : "";      // what is no number is said at once, not when the answer is told
     const words = this.picture.says(view, step) + (guess ? ` ${judged(guess, this.scene.answer)}` : this.noted && wrote ? ` You say ${wrote}. Space plays, → goes one step.` : "");
     put(this.says, "aria-live", this.playing ? "off" : "polite");
     if (this.says.textContent !== words) this.says.textContent = words;

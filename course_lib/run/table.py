@@ -1,10 +1,23 @@
 """Small accessible HTML tables with a plain-text twin; no style sheet, so an untrusted notebook shows them too."""
 
 import html
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 MONO = "white-space:pre;font-size:13px;background-color:transparent;color:inherit"
+RAISED = str.maketrans("⁻·⁰¹²³⁴⁵⁶⁷⁸⁹", "−.0123456789")
+EXPONENT = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+·[⁰¹²³⁴⁵⁶⁷⁸⁹]+")      # raised digits with a raised point, too small to read in HTML
+
+
+def shown(cell: Any) -> str:
+    """Return a cell's text as HTML, an exponent with a point as a superscript.
+
+    >>> shown("2⁻¹⁰·⁵ < 1"), shown("10⁻³")
+    ('2<sup>−10.5</sup> &lt; 1', '10⁻³')
+    """
+    return EXPONENT.sub(lambda found: f"<sup>{found[0].translate(RAISED)}</sup>", html.escape(str(cell)))
+
 
 class Table:
     """A table with a caption, headers and rows of strings; shows itself in a notebook and in a terminal.
@@ -50,7 +63,7 @@ class Table:
         ground = ";background-color:#fdeacc;color:black" if i in self.marked else ""
         cells = []
         for j, cell in enumerate(row):
-            text = html.escape(str(cell))
+            text = shown(cell)
             if j in self.mono:
                 text = f'<code style="{MONO}">{text}</code>'
             cells.append(f'<td style="text-align:{self._align(j)};padding:1px 10px{ground}">{text}</td>')

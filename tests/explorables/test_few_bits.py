@@ -9,6 +9,7 @@ from javascript import evaluate
 from course_lib import simt
 from course_lib.explorables import few_bits
 from course_lib.explorables.few_bits import BITS, LEAST, NUMBERS, PARTS, bound, matrices, product, split, states
+from course_lib.model.number_formats import round_to
 from course_lib.run import max_error, run
 from course_lib.run.accuracy import magnitude
 
@@ -57,8 +58,8 @@ def test_every_position_is_what_the_simulator_makes_of_it(m):
         left = abs(np.float32(list(NUMBERS.values())[n]) - own.astype(float).cumsum(axis=0)[:, n]) / np.float32(list(NUMBERS.values())[n])
         assert number["left"][m - 2] == [round(np.log2(x), 2) if x else LEAST for x in left]
     for count in PARTS:
-        C = np.zeros((16, 16))
-        simt.launch(ROUND, "product", 16, 16, [np.int32(A.shape[1]), np.int32(count), a, b, C])
+        C = np.zeros((32, 32))
+        simt.launch(ROUND, "product", 32, 32, [np.int32(A.shape[1]), np.int32(count), a, b, C])
         error = max_error(C, A, B)
         assert shown["errors"][count - 1][m - 2] == pytest.approx(max(np.log2(error), LEAST) if error else LEAST, abs=0.006)
         assert error <= bound(m, count) + 2.0**-50          # what float64 itself loses
@@ -76,40 +77,61 @@ def test_what_parts_leave_is_at_most_what_the_bound_is_made_of(m, count):
 def test_kernels_of_the_course_have_these_errors_but_for_their_sums():
     A, B = matrices()
     tile = {"BM": 16, "BN": 16, "BK": 16, "WM": 16, "WN": 16}
-    for name, m, count in (("sgemm_mma", 10, 1), ("sgemm_bf16", 7, 1), ("sgemm_split", 7, 3)):
+    tf32 = round_to(A, "tf32").astype(float) @ round_to(B, "tf32").astype(float)       # where two are equally near, TF32 takes the larger
+    for name, sum_exact in (("sgemm_mma", tf32), ("sgemm_bf16", product(7, 1)), ("sgemm_split", product(7, 3))):
         C = run(name, A, B, backend="sim", **tile).C
-        assert np.max(np.abs(C - product(m, count)) / magnitude(A, B)) < 1e-6, name
+        assert np.max(np.abs(C - sum_exact) / magnitude(A, B)) < 1e-6, name
+    assert np.log2(max_error(tf32, A, B)) == pytest.approx(states()["errors"][0][BITS.index(10)], abs=0.006)
     assert states()["float32"] == pytest.approx(np.log2(max_error(run("sgemm_naive", A, B, backend="sim").C, A, B)), abs=0.006)
 
 
-SAYS = """(m, states) => { const scene = m.sceneOf({ number: 0, bits: 7, parts: 1 }, states);
+SAYS = """(m, states) => { const scene = m.sceneOf({ number: 0, bits: 7 }, states);
     return [0, 1, 2].map(at => m.says({ scene }, at)).concat(m.picture.describes({ scene }, 0)); }"""
 
 
 def test_the_words_ask_first_and_answer_last(page):
     first, middle, last, described = evaluate(page, SAYS, states())
     assert first.endswith("Predict, then play.")
-    assert "10.5" not in first + middle + described
+    assert "10.4" not in first + middle + described
     assert middle == "1/3 with 7 fraction bits is off by 2 to the minus 9.0 of it."
-    assert last.startswith("With 7 fraction bits the largest error of the product is 2 to the minus 10.5; the bound is 2 to the minus 7.0. "
-                           "It is more than")
+    assert last.startswith("With 7 fraction bits the largest error of the product is 2 to the minus 10.4; the bound is 2 to the minus 7.0. "
+                           "It is more than sgemm_naive's, 2 to the minus 22.4.")
 
 
 def test_every_position_says_its_error(page):
     function = """(m, states) => states.errors.map((_, p) => states.bits.map(bits => {
-        const scene = m.sceneOf({ number: 2, bits, parts: p + 1 }, states); return [scene.answer, m.says({ scene }, 2)]; }))"""
+        const scene = m.sceneOf({ number: 2, bits }, states); return [scene.answer, m.says({ scene }, 2 + p)]; }))"""
     for count, row in enumerate(evaluate(page, function, states())):
         for column, (answer, said) in enumerate(row):
             error = states()["errors"][count][column]
-            assert answer == -error
+            assert answer == -states()["errors"][0][column]
             exact = BITS[column] == 23
             assert error == LEAST or not exact
             assert ("the product is exact" in said) is exact
-            assert ("less than the rounding" in said) is (error < states()["float32"] and not exact)
+            assert ("less than sgemm_naive's" in said) is (error < states()["float32"] and not exact)
+
+
+MOVING = """(m, states) => { const scene = m.sceneOf({ number: 0, bits: 7 }, states);
+    return [1, 2, 2.5, 3, 4].map(at => { const { ends, bounds } = m.barsAt(scene, at); return [m.partsAt(at), ends[5], bounds[5]]; }); }"""
+
+
+def test_each_step_after_the_bars_adds_a_part(page):
+    grown, one, between, two, three = evaluate(page, MOVING, states())
+    assert grown[1] == LEAST
+    for count, shown in enumerate((one, two, three)):
+        assert shown == [count + 1, states()["errors"][count][5], states()["bounds"][count][5]]
+    assert between[0] == 2
+    assert one[1] > between[1] > two[1]
+
+
+def test_a_move_of_the_fraction_keeps_the_parts(page):
+    """And before the bars stand it begins anew."""
+    assert evaluate(page, "(m, states) => [0, 1, 2, 2.6, 4].map(at => m.sceneOf({ number: 0, bits: 8 }, states, null, at).begin)",
+                    states()) == [0, 0, 2, 2, 4]
 
 
 INSIDE = """(m, {states, widths}) => widths.map(([width, text]) => {
-    const narrow = width < 700, scene = m.sceneOf({ number: 0, bits: 7, parts: 3 }, states);
+    const narrow = width < 700, scene = m.sceneOf({ number: 0, bits: 7 }, states);
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const { table, plot, high, cell } = m.layout({ width, height, text, narrow, scene });
     return { width, cell, h: plot.h, ok: plot.x + plot.w <= width && plot.y + plot.h < height && high < height && table.w > 0 };

@@ -1,7 +1,6 @@
 """Lesson 20: what it promises, and every number that its prose says."""
 
 import json
-import math
 import re
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from matplotlib.colors import to_hex
 from course_lib import arch, cp, kernels
 from course_lib.data import readings
 from course_lib.errors import CourseError
-from course_lib.explorables.few_bits import bound, states
+from course_lib.explorables.few_bits import bound, matrices, states
 from course_lib.lessons import few_bits
 from course_lib.lessons.few_bits import eight, pictures, sums
 from course_lib.lessons.few_bits.errors import COLOURS, as_power
@@ -27,7 +26,9 @@ from tools.record import tensor_probe
 
 LESSON = Path(__file__).resolve().parents[2] / "notebooks" / "20_few_bits.ipynb"
 CELLS = {cell["id"]: "".join(cell["source"]) for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]}
-PROSE = re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split()))
+RAISED = str.maketrans("−.+()f0123456789", "⁻·⁺⁽⁾ᶠ⁰¹²³⁴⁵⁶⁷⁸⁹")
+PROSE = re.sub(r"<sup>(.*?)</sup>", lambda found: found[1].translate(RAISED),
+               re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", " ".join(" ".join(CELLS.values()).split())))
 U = 2.0**-24
 SEEDS = range(20, 32)                   # of twelve pairs of random matrices; the lesson's own are the first
 
@@ -50,7 +51,7 @@ def says(text):
 def halves(kernel, X):
     """Return both parts of a matrix as the reader's kernel finds them."""
     found = [cp.empty(X.shape, np.float32) for _ in range(2)]
-    cp.RawKernel(kernel, "split")((X.size // 256,), (256,), (np.int32(X.size), cp.asarray(X), *found))
+    cp.RawKernel(kernel, "split")((-(-X.size // 256),), (256,), (np.int32(X.size), cp.asarray(X), *found))
     return [part.get() for part in found]
 
 
@@ -67,7 +68,7 @@ def test_the_main_path_can_be_read_at_one_sitting():
     cells = json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
     last = next(n for n, cell in enumerate(cells) if cell["id"] == "key-points")
     prose = " ".join("".join(cell["source"]) for cell in cells[:last] if cell["cell_type"] == "markdown")
-    assert len(re.findall(r"\w[^\s]*", re.sub(r"\]\([^)]*\)|<[^>]+>|[|*_`#>-]", " ", prose))) <= 1560
+    assert len(re.findall(r"\w[^\s]*", re.sub(r"\]\([^)]*\)|<[^>]+>|[|*_`#>-]", " ", re.sub("</?sup>", "", prose)))) <= 1450
 
 
 def test_the_readers_split_is_right_and_mistakes_are_named(mine):
@@ -79,12 +80,41 @@ def test_the_readers_split_is_right_and_mistakes_are_named(mine):
 
 
 def test_the_prediction(mine):
-    rng = np.random.default_rng(20)
-    A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
+    A, B = few_bits.numbers(256)
     first, second, *last = errors_so_far(halves(mine, A), halves(mine, B), A, B)
-    assert (as_power(first), round(first / second, 1), list(map(as_power, last))) == ("2⁻¹⁰·¹", 1.6, ["2⁻¹⁹·⁴", "2⁻¹⁹·⁷"])
+    assert (as_power(first), round(first / second, 1), list(map(as_power, last))) == ("2⁻¹⁰·⁴", 1.4, ["2⁻¹⁹·⁴", "2⁻¹⁹·⁷"])
     says("A0 · B1 brings the error down to 2⁻¹⁹·⁴")
     says("A1 · B1 brings it only to 2⁻¹⁹·⁷")
+
+
+class Asked:
+    """Stands for `predict`: keeps what is revealed."""
+
+    def __init__(self, *_, **__):
+        self.revealed = []
+
+    def reveal(self, number):
+        self.revealed.append(number)
+
+
+def test_every_cell_of_the_main_path_can_be_run_twice_and_again_in_any_order(mine, capsys):
+    """Once more each, then all of them backwards: `reveal` asks for a second run of its cell, and the numbers stay the same."""
+    steps = ("matrices", "launched", "first", "three-products", "last-two", "short-sums")
+    names = {"np": np, "cp": cp, "run": run, "max_error": max_error, "few_bits": few_bits, "split": mine,
+             "smaller": Asked(), "short": Asked()}
+    printed = {}
+    for step in (*(step for step in steps for _ in range(2)), *steps[::-1]):
+        exec(CELLS[step], names)
+        out = capsys.readouterr().out
+        assert printed.setdefault(step, out) == out, step
+    assert (printed["first"], printed["last-two"]) == ("2 to the minus 10.4\n", "2 to the minus 19.4\n2 to the minus 19.7\n")
+    assert (names["smaller"].revealed, names["short"].revealed) == ([1.4] * 3, [5.5] * 3)
+
+
+def test_the_picture_and_the_cells_have_the_same_matrices():
+    assert all(np.array_equal(shown, used) for shown, used in zip(matrices(), few_bits.numbers(256), strict=True))
+    assert as_power(2.0 ** states()["float32"]) == as_power(sums.error_of("sgemm_naive", 256)) == "2⁻²²·⁴"
+    says("The *orange line*, at 2⁻²²·⁴")
 
 
 def test_the_bound_of_two_parts():
@@ -96,12 +126,11 @@ def test_the_bound_of_two_parts():
 def test_what_part_1_of_a_alone_gains_with_other_numbers():
     gains = []
     for seed in SEEDS:
-        rng = np.random.default_rng(seed)
-        A, B = rng.standard_normal((64, 256), dtype=np.float32), rng.standard_normal((256, 64), dtype=np.float32)
+        A, B = sums.numbers(256, seed=seed)
         first, second, *_ = errors_so_far(parts(A, 2), parts(B, 2), A, B)
         gains.append(round(first / second, 1))
-    assert (len(gains), min(gains), max(gains)) == (12, 1.1, 1.6)
-    says("With twelve pairs of random matrices, yours among them, the error became 1.1 to 1.6 times smaller")
+    assert (len(gains), min(gains), max(gains)) == (12, 1.2, 1.8)
+    says("With twelve pairs of random matrices the error became 1.2 to 1.8 times smaller")
 
 
 def test_down_to_which_number_three_parts_are_exact():
@@ -120,20 +149,20 @@ def test_the_example_of_the_yardstick():
     exact, size = reference(A, B).item(), magnitude(A, B).item()
     assert (round(exact, 2), round(size, 2), round(exact / 0.001)) == (0.02, 11.98, 20)
     says("3 · 2 − 2 · 2.99 = 0.02. An error of 0.001 is a twentieth of that, yet tiny beside the two products, 6 and 5.98")
-    says("Here that is 6 + 5.98 = 11.98")
+    says("Σ |a| |b|, here 6 + 5.98 = 11.98")
 
 
 def test_what_there_was_to_find_in_the_picture():
     shown = states()
     one, two, three = ([-x for x in row] for row in shown["errors"])
-    assert [round(x, 1) for x in (one[5], two[5])] == [10.5, 19.4]
-    assert math.floor(10 * three[5]) / 10 == 28.6
+    assert [round(x, 1) for x in (one[5], two[5])] == [10.4, 19.4]
+    assert round(three[5], 1) == 29.1
     assert all(0.3 < after - before < 1.5 for before, after in zip(one[:-2], one[1:-1], strict=True))
-    assert next(bits for bits, error in zip(shown["bits"], one, strict=True) if error > -shown["float32"]) == 19
-    says("2⁻¹⁰·⁵, well below the bound")
-    says("It takes 19")
-    says("reach 2⁻¹⁹·⁴, not quite the orange line. Three reach 2⁻²⁸·⁶, far below it")
-    assert two[5] < -shown["float32"] < two[5] + 3 < three[5] - 5
+    assert next(bits for bits, error in zip(shown["bits"], one, strict=True) if error > -shown["float32"]) == 20
+    says("2⁻¹⁰·⁴, well below the bound")
+    says("It takes 20")
+    says("reach 2⁻¹⁹·⁴, not quite the orange line. Three reach 2⁻²⁹·¹, far below it")
+    assert two[5] < -shown["float32"] < two[5] + 3.1 < three[5] - 5
 
 
 def test_the_rates_of_the_data_sheet():
@@ -182,9 +211,9 @@ def test_three_of_nine_products_do_not_matter():
     assert [[size > plain for size in row] for row in sizes] == [[i + j < 3 for j in range(3)] for i in range(3)]
     says("at least a hundred times smaller than float32's own error")
     assert few_bits.small_products() == 3
-    assert plain == pytest.approx(2.0**-22, rel=0.3)
+    assert as_power(plain) == "2⁻²²·⁴"
+    says("the orange line, 2⁻²²·⁴")
     assert bound(7, 3) == pytest.approx(2 * 2.0**-8 * 2.0**-17, rel=1e-3)
-    says("A1 · B2 and A2 · B1 are at most 2⁻⁸ · 2⁻¹⁷ = 2⁻²⁵ each, together 2⁻²⁴")
 
 
 def test_the_picture_of_the_products_has_six_above_the_waterline():
@@ -210,7 +239,10 @@ def test_short_sums_make_the_error_small_and_parts_do_not():
     says("Parts on tensor cores alone, with one long sum, have 2⁻¹⁸·⁶, 14 times as much as `sgemm_naive`")
     assert (LONGEST, TERMS) == (4096, 64)
     assert (LONGEST / (TERMS + LONGEST / TERMS), round(naive / short, 1)) == (32, 5.5)
-    says("from 4,096 · 2⁻²⁴ to 128 · 2⁻²⁴, and becomes 32 times smaller")
+    assert as_power(sums.exact_sums()) == "2⁻³¹·⁰"
+    assert "three parts with exact sums 2⁻³¹·⁰" in pictures.describe_ways()
+    says("with exact sums they have 2⁻³¹·⁰")
+    says("from about 4,096 · 2⁻²⁴ to 128 · 2⁻²⁴, and becomes 32 times smaller")
 
 
 def test_the_lines_that_end_a_sum_are_those_of_the_kernel():
@@ -227,7 +259,7 @@ def test_short_sums_make_the_error_small_with_other_numbers_too():
     gains, losses = naive / short, long_sum / naive
     assert (len(gains), round(gains.min(), 1), round(gains.max(), 1)) == (12, 5.0, 9.6)
     assert (round(losses.min()), round(losses.max())) == (12, 20)
-    says("With twelve pairs of random matrices short sums made the error of float32 5.0 to 9.6 times smaller")
+    says("With twelve pairs of random matrices, short sums made the error of float32 5.0 to 9.6 times smaller")
     says("Parts with one long sum had 12 to 20 times the error of `sgemm_naive`")
 
 
@@ -282,8 +314,8 @@ def test_without_a_scale_e4m3_saturates_and_loses_small_numbers():
     A, B = rng.standard_normal((32, 64), np.float32)[:1], rng.standard_normal((64, 32), np.float32)
     found = [max_error(in_e4m3(row, B), row, B) for row in ((A * 10.0**power).astype(np.float32) for power in SIZES)]
     assert [row[2] for row in rows] == list(map(as_power, found))
-    assert [round(error / found[2], -1) for error in found] == [30, 20, 0, 20, 30]
-    says("the error is 20 to 30 times as large as in the row of numbers about 1")
+    assert [round(error / found[2]) for error in found] == [29, 23, 1, 19, 29]
+    says("the error is 19 to 29 times as large as in the row of numbers about 1")
     with pytest.raises(CompileError, match="'.satfinite' modifier required"):
         compile_cuda('__global__ void f(float a, short* b) { asm("cvt.rn.e4m3x2.f32 %0, %1, %1;" : "=h"(*b) : "f"(a)); }',
                      name="f", arch="sm_90a")
@@ -320,10 +352,7 @@ def test_the_bars_of_the_scoreboard_are_the_recorded_speeds_and_errors():
     assert pictures.describe_beside_the_library().count("cuBLAS") == len(rows)
 
 
-def test_the_clock_and_the_memory_that_the_lesson_names():
-    runs = [run for row in readings("warpgroups").find(kernel="sgemm_parts") for run in row["runs"]]
-    assert {run["clocks"].split(": ")[1].split(",")[0] for run in runs} == {"1965 MHz"}
-    says("The clock was read once per run, at its end: 1,965 MHz")
+def test_the_memory_that_the_lesson_names():
     A, _ = scaled_parts(np.ones((2, 8), np.float32), axis=1)
     assert A.nbytes / 16 == 6
     says("6 bytes for the parts of a number, besides its own 4")
@@ -334,7 +363,7 @@ def test_which_formats_hold_257():
     assert {row["name"]: row["value"] for row in number["rows"]} == {
         "float32": "257", "TF32": "257", "bfloat16": "256"}
     assert number["rows"][0]["fraction"].startswith("000000010")
-    says("Only float32 and TF32 hold 257, in binary 1.00000001 times 2⁸. Bfloat16 has no eighth fraction bit")
+    says("257 is halfway between 256 and 258, and becomes 256")
     assert [float(round_to(x, "bf16")) for x in (256, 257, 258)] == [256, 256, 258]
 
 
@@ -342,10 +371,10 @@ def test_the_sums_of_fp8():
     """With positive numbers one sum for all of K loses more than rounding does; fresh sums do not."""
     rounding, _, all_of_k = eight.errors(4096)
     assert as_power(all_of_k) == "2⁻³·⁸"
-    assert round(all_of_k / rounding) == 15
+    assert 14.5 < all_of_k / rounding < 15
     assert as_power(eight.errors(16384)[-1]) == "2⁻²·²"
     assert eight.errors(16384)[-1] > 0.2
     for K in eight.DEPTHS:
         assert eight.errors(K)[1] < 2**-9
-    says("loses up to 2⁻³·⁸ of an element, fifteen times as much")
+    says("loses up to 2⁻³·⁸ of an element, nearly fifteen times as much")
     says("At K = 16,384 it is 2⁻²·², more than a fifth. A fresh sum every 128 terms loses less than 2⁻⁹")

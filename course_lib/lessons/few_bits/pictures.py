@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from course_lib.data import readings
 from course_lib.lessons.few_bits.errors import COLOURS, as_power
-from course_lib.lessons.few_bits.sums import LONGEST, TERMS, error_of, sides, sizes_of_products, summed, ways
+from course_lib.lessons.few_bits.sums import LONGEST, TERMS, error_of, exact_sums, sides, sizes_of_products, summed, ways
 from course_lib.plots import render, style
 from course_lib.plots.picture import Picture
 
@@ -153,12 +153,14 @@ def describe_sides() -> str:
 @style.styled
 def draw_ways() -> Axes:
     """Draw the largest errors of `ways` as squares of that area: a row for each kind of numbers, a column for each length of the sums."""
-    ax = style.axes(width=WIDTH, height=3.9)
+    ax = style.axes(width=WIDTH, height=4.2)
     for (split, short), error in ways().items():
         side = (POINTS * error * 1e8) ** 0.5
         colour = COLOURS["three parts" if split else "float32"]
         ax.scatter(short, split, side**2, marker="s", color=colour, edgecolors=style.INK)
         ax.annotate(drawn_power(error), (short, split), (0, side / 2 + 5), textcoords="offset points", ha="center", fontsize=15)
+        if (split, short) == (True, False):
+            ax.annotate("its sums\nare cut off", (short, split), ha="center", va="center", color=style.text_on(colour), fontsize=12)
         if (split, short) in KERNELS:
             ax.annotate(KERNELS[split, short], (short, split), (0, -side / 2 - 5), textcoords="offset points", ha="center", va="top")
     for row in (0, 1):
@@ -170,7 +172,8 @@ def draw_ways() -> Axes:
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.set_xlabel(f"area: largest error / Σ |a| |b|\n(K = {LONGEST:,}, computed by the simulator)", fontsize=13)
+    ax.set_xlabel(f"three parts, exact sums: {drawn_power(exact_sums())}\n\narea: largest error / Σ |a| |b|\n"
+                  f"(K = {LONGEST:,}, computed by the simulator)", fontsize=13)
     ax.xaxis.set_label_position("bottom")
     return ax
 
@@ -178,7 +181,8 @@ def draw_ways() -> Axes:
 def describe_ways() -> str:
     """Return what `draw_ways` shows, in words."""
     told = (f"{ROWS[split]}, {COLUMNS[short]} {as_power(error)}".replace("\n", " ") for (split, short), error in ways().items())
-    return f"Largest error / Σ |a| |b|, K = {LONGEST:,}, computed by the simulator: " + "; ".join(told)
+    return (f"Largest error / Σ |a| |b|, K = {LONGEST:,}, computed by the simulator: " + "; ".join(told)
+            + f"; three parts with exact sums {as_power(exact_sums())}")
 
 
 def speed_and_error() -> Picture:

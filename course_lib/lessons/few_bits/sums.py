@@ -105,6 +105,14 @@ def ways(seed: int = 20) -> dict[tuple[bool, bool], float]:
     return {way: largest_error(C, A, B) for way, C in made.items()}
 
 
+@functools.cache
+def exact_sums(K: int = LONGEST) -> float:
+    """Return the largest error of six products of parts whose sums lose nothing but what float64 does."""
+    A, B = numbers(K)
+    a, b = ([part.astype(np.float64) for part in parts(x)] for x in (A, B))
+    return largest_error(sum((a[i] @ b[j] for i in range(3) for j in range(3 - i)), np.zeros((SIDE, SIDE))), A, B)
+
+
 def sizes_of_products(K: int = 256) -> list[list[float]]:
     """Return how large the product of part i of A and part j of B is at most, relative to the sum of |a| |b|."""
     A, B = numbers(K)
