@@ -103,11 +103,11 @@ export function draw(pen, given) {
 }
 
 // ---- words -------------------------------------------------------------------------------------------------------------------------
-const settingOf = ({ target, stages }) => `Triton compiled the program for ${target} with num_stages = ${stages}`;
+const settingOf = ({ target, stages }) => `For ${target}, num_stages = ${stages}`;
 export function says({ scene, ended }, step) {
-  if (step <= 0) return `${settingOf(scene)}. How many buffers are there in shared memory? Predict, then play.`;
+  if (step <= 0) return `${settingOf(scene)}. How many buffers in shared memory? Predict, then play.`;
   const said = scene.events[Math.min(step, scene.steps) - 1].says;
-  if (step === scene.begin && !ended && step < scene.steps) return `${settingOf(scene)}. ${said} How many buffers are there in shared memory? Predict, then play.`;
+  if (step === scene.begin && !ended && step < scene.steps) return `${settingOf(scene)}. ${said} How many buffers in shared memory? Predict, then play.`;
   if (step < scene.steps) return said;
   return `${said} That was all: ${plural(scene.tiles, "step")} with ${plural(scene.answer, "buffer")} in shared memory. The block has ${scene.shared.toLocaleString("en")} bytes of it.`;
 }

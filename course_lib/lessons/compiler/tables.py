@@ -10,6 +10,7 @@ from course_lib.kernels.triton import PROGRAM, Setting, written
 from course_lib.lessons.compiler.counts import (
     CONFLICTS,
     COPIES,
+    COPY_WAVEFRONTS,
     EXECUTED,
     LDMATRIX,
     MULTIPLIED,
@@ -134,6 +135,7 @@ COUNTED = {
     "sectors loaded": lambda step: step.counters[SECTORS],
     "loads from shared memory": lambda step: step.sum(SHARED_LOADS),
     "wavefronts of shared memory": lambda step: step.sum(WAVEFRONTS),
+    "of these, of asynchronous copies": lambda step: step.counters.get(COPY_WAVEFRONTS, 0),
     "of these, bank conflicts": lambda step: step.sum(CONFLICTS),
     "barriers, at which all four warps meet": lambda step: step.barriers,
 }
