@@ -5,4 +5,5 @@ from course_lib.lessons.roles.stores import race, store_cycles
 from course_lib.lessons.roles.times import speed, speeds
 from course_lib.lessons.roles.tries import check_late, check_roles, with_consumer, with_mistake
 
-__all__ = ["check_late", "check_roles", "producer_and_consumers", "race", "speed", "speeds", "store_cycles", "with_consumer", "with_mistake"]
+__all__ = ["check_late", "check_roles", "producer_and_consumers", "race", "speed", "speeds", "store_cycles", "with_consumer",
+           "with_mistake"]
