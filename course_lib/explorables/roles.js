@@ -118,7 +118,7 @@ function drawKey(pen, view) {
     const y = key.y + (0.7 + 1.3 * i) * text;
     if (what === "wait") line(pen, view, [key.x, y], [end, y], hues.wait);
     else panel(pen, view, { x: key.x + 0.1 * text, y: y - 0.4 * text, w: 1.7 * text, h: 0.8 * text }, null, hues[what], 2.4);
-    write(pen, view, { copy: "copies", multiply: "multiplies", wait: "waits" }[what], end + 0.4 * text, y + 0.35 * text, { size: 0.93, most: key.x + key.w - end - 0.4 * text });
+    write(pen, view, { copy: "copies", multiply: "multiplies", wait: "waits" }[what], end + 0.4 * text, y + 0.35 * text, { size: 0.96, most: key.x + key.w - end - 0.4 * text });
   });
 }
 
