@@ -15,7 +15,7 @@ function timesOf(events, tiles, wanted, by) {
 /** A scene begins where the first consumer releases a stage: all stages are in use, and the producer waits for one of them. */
 export function sceneOf(values, states) {
   const events = states.at[values.stages], tiles = states.steps, times = (kind, who = -1) => timesOf(events, tiles, kind, who), stalls = times("stall").filter(Number.isFinite);
-  return { events, tiles, stages: values.stages, bytes: states.bytes, steps: events.length, begin: events.findIndex(([kind]) => kind === "release") + 1, seconds: () => 0.7,
+  return { events, tiles, stages: values.stages, bytes: states.bytes, side: states.tile, steps: events.length, begin: events.findIndex(([kind]) => kind === "release") + 1, seconds: () => 0.7,
     ordered: times("order"), arrived: times("arrive"), begun: WHO.map(who => times("begin", who)), released: WHO.map(who => times("release", who)), stalls, answer: stalls.length };
 }
 const past = (times, at) => times.filter(time => time <= at + EPS).length;
@@ -71,7 +71,8 @@ export function layout(view) {
     const y = top + slot * row;
     return { empty: part(0.2, 0.37, y, h), box: part(0.38, 0.62, y, h), full: part(0.63, 0.8, y, h) };
   });
-  return { text, stages, producer: part(0, 0.16, top + all / 2 - 3 * text, 6 * text), consumers: WHO.map(who => part(0.84, 1, top + all * (0.25 + 0.5 * who) - 2.6 * text, 5.2 * text)) };
+  const producer = part(0, 0.16, top + all / 2 - 3 * text, 6 * text);
+  return { text, stages, key: { ...producer, y: producer.y + producer.h + 0.6 * text, h: 4 * text }, producer, consumers: WHO.map(who => part(0.84, 1, top + all * (0.25 + 0.5 * who) - 2.6 * text, 5.2 * text)) };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------------------------------------------
@@ -90,9 +91,10 @@ function panel(pen, view, { x, y, w, h }, fill, line = view.ink, wide = 1) {
   pen.lineWidth = wide;
   pen.stroke();
 }
-function line(pen, view, from, to, colour, dashed = false) {
+/** A dashed line: from somebody to the barrier at which they wait. */
+function line(pen, view, from, to, colour) {
   pen.save();
-  if (dashed) pen.setLineDash([0.4 * view.text, 0.35 * view.text]);
+  pen.setLineDash([0.4 * view.text, 0.35 * view.text]);
   pen.strokeStyle = colour;
   pen.lineWidth = 2.2;
   pen.beginPath();
@@ -106,7 +108,18 @@ const left = r => [r.x, r.y + r.h / 2], right = r => [r.x + r.w, r.y + r.h / 2];
 function drawHead(pen, view) {
   const { text, width, scene, at, narrow } = view, now = counted(scene, at), big = `${now.waited}`, first = write(pen, view, big, 0, 2 * text, { size: 1.9, weight: 700 });
   write(pen, view, ` ${now.waited === 1 ? "wait" : "waits"} of the producer`, first + 0.2 * text, 2 * text, { weight: 600, most: width - first });
-  if (!narrow) write(pen, view, `${now.ordered} of ${scene.tiles} steps ordered, ${now.done} multiplied`, width - 2, 2 * text, { weight: 600, align: "right", most: 0.55 * width });
+  if (!narrow) write(pen, view, `tile ${scene.side} × ${scene.side}: ${now.ordered} of ${scene.tiles} steps ordered, ${now.done} multiplied`, width - 2, 2 * text, { weight: 600, align: "right", most: 0.55 * width });
+}
+
+/** What the colours of frames and lines mean. */
+function drawKey(pen, view) {
+  const { text, where: { key }, hues } = view, end = key.x + 1.9 * text;
+  ["copy", "multiply", "wait"].forEach((what, i) => {
+    const y = key.y + (0.7 + 1.3 * i) * text;
+    if (what === "wait") line(pen, view, [key.x, y], [end, y], hues.wait);
+    else panel(pen, view, { x: key.x + 0.1 * text, y: y - 0.4 * text, w: 1.7 * text, h: 0.8 * text }, null, hues[what], 2.4);
+    write(pen, view, { copy: "copies", multiply: "multiplies", wait: "waits" }[what], end + 0.4 * text, y + 0.35 * text, { size: 0.96, most: key.x + key.w - end - 0.4 * text });
+  });
 }
 
 /** A barrier: its name, its bit, and what its phase still misses. Its bit is ringed when it has just flipped, and its frame is heavy while somebody waits there. */
@@ -162,14 +175,11 @@ function told(under, wait) {
 }
 function drawRoles(pen, view) {
   const { scene, at, where, hues, narrow } = view, { producer, consumers } = doing(scene, at), slot = producer && producer.tile % scene.stages, stalled = producer?.kind === "stall", ended = at > scene.ordered.at(-1) + 1 - EPS;
-  if (!narrow && producer && !ended) line(pen, view, right(where.producer), left(where.stages[slot].empty), stalled ? hues.wait : hues.copy, stalled);
+  if (!narrow && stalled) line(pen, view, right(where.producer), left(where.stages[slot].empty), hues.wait);
   drawRole(pen, view, where.producer, "producer", !producer ? ["has not begun"] : ended ? ["has ordered", `all ${scene.tiles} steps`] : stalled ? [`waits at empty(${slot})`, `for step ${producer.tile}`] : [`orders step ${producer.tile}`, `into stage ${slot}`], stalled ? hues.wait : ended ? hues.idle : hues.copy);
   consumers.forEach((one, who) => {
     const r = where.consumers[who], wait = one.waits === null ? null : one.waits % scene.stages;
-    if (!narrow) {
-      for (const k of one.under) line(pen, view, right(where.stages[k % scene.stages].full), left(r), hues.multiply);
-      if (wait !== null) line(pen, view, right(where.stages[wait].full), left(r), hues.wait, true);
-    }
+    if (!narrow && wait !== null) line(pen, view, right(where.stages[wait].full), left(r), hues.wait);
     drawRole(pen, view, r, `consumer ${who}`, told(one.under, wait), one.under.length ? hues.multiply : wait === null ? hues.idle : hues.wait);
   });
   return { stalled: stalled ? slot : null, waits: consumers.map(one => (one.waits === null ? null : one.waits % scene.stages)) };
@@ -194,6 +204,7 @@ function drawMoving(pen, view) {
 export function draw(pen, given) {
   const where = layout(given), view = { ...given, where, text: where.text, hues: HUES[given.dark ? "dark" : "light"] }, { scene, at } = view;
   drawHead(pen, view);
+  if (where.key) drawKey(pen, view);
   const waiting = drawRoles(pen, view), last = scene.events[Math.floor(at + EPS) - 1];
   for (let slot = 0; slot < scene.stages; ++slot) {
     const { full, empty } = barriers(scene, slot, at), here = last && last[2] % scene.stages === slot ? last[0] : "", flips = here === "release" && empty.arrivals === 2;

@@ -49,7 +49,7 @@ def when(stages: int, kind: str, who: int = -1) -> dict[int, int]:
 def states() -> dict[str, Any]:
     """Return what happens with each number of stages, as JSON takes it."""
     at = {str(stages): [list(event) for event in pipelined(stages)] for stages in STAGES}
-    return {"steps": STEPS, "bytes": 2 * 64 * (TILE + TILE), "at": at}
+    return {"steps": STEPS, "tile": TILE, "bytes": 2 * 64 * (TILE + TILE), "at": at}
 
 
 class Roles(Explorable):
@@ -60,8 +60,8 @@ class Roles(Explorable):
     _esm = module_text("roles")
 
     def static_text(self) -> str:
-        return (f"{self.title}: one warp copies the tiles of {STEPS} steps, two warpgroups multiply them. You choose for how many steps "
-                "shared memory is large enough. Run this cell to play it.")
+        return (f"{self.title}: one warp copies what {STEPS} steps need, two warpgroups multiply, with a tile of C of "
+                f"{TILE} × {TILE}. You choose for how many steps shared memory is large enough. Run this cell to play it.")
 
 
 def producer_and_consumers(stages: int = 3) -> Roles:

@@ -74,7 +74,7 @@ def test_what_lies_in_a_stage_at_every_event_is_the_traces(frames, stages):
 
 @pytest.mark.parametrize("stages", STAGES)
 def test_the_bits_are_those_that_the_waits_of_the_kernel_need(frames, stages):
-    """A wait for a parity lasts as long as the bit is that parity: so the lesson says, and so the trace goes on."""
+    """A wait names a parity, and passes when the bit is no longer that: so the lesson says, and so the trace goes on."""
     shown = frames[stages][1]
     for at, (kind, _, k) in enumerate(pipelined(stages), start=1):
         (*_, before, _), (*_, after, roles) = shown[at - 1], shown[at]
@@ -144,7 +144,7 @@ INSIDE = """(m, {states, stages, widths}) => widths.flatMap(([width, text]) => s
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const where = m.layout({ width, height, text, narrow, scene });
     const ofStages = where.stages.flatMap(({ empty, box, full }) => [empty, box, full]);
-    return { width, height, text: where.text, rects: [where.producer, ...where.consumers, ...ofStages] };
+    return { width, height, text: where.text, rects: [where.producer, ...(where.key ? [where.key] : []), ...where.consumers, ...ofStages] };
 }))"""
 
 
@@ -165,4 +165,5 @@ def test_on_a_laptop_controls_and_picture_fit_into_600_pixels(page):
 def test_without_a_widget_it_tells_no_answer():
     shown = producer_and_consumers()
     assert "Run this cell" in shown.static_text()
+    assert "a tile of C of 128 × 128" in shown.static_text()
     assert "5" not in shown.static_html()
