@@ -155,7 +155,7 @@ def test_the_readers_loops_are_timed_beside_ikj_when_they_are_right(mine, carele
         monkeypatch.setattr(here, name, value)
     table = cpu.measured(mine)
     assert [row[0] for row in table.rows] == ["ikj", "your loops, b = 16", "your loops, b = 64"]
-    assert table.header == tuple(["", *(f"rows of {ld} floats, {where}" for ld in (64, 80) for where in ("measured", "recorded"))])
+    assert table.header == ("", *(f"rows of {ld} floats, {where}" for ld in (64, 80) for where in ("measured", "recorded")))
     assert all(re.fullmatch(r"[\d.e-]+ ms \([\d.e-]+ to [\d.e-]+\)", cell) for row in table.rows for cell in row[1::2])
     without_b = mine.replace("const int b = 16;", "").replace("+ b", "+ 16").replace("+= b", "+= 16")
     assert [row[0] for row in cpu.measured(without_b).rows] == ["ikj", "your loops"]
@@ -172,7 +172,8 @@ def test_both_sizes_of_the_readers_loops_are_those_that_are_named(mine):
 def test_the_recorded_times_stand_beside_the_readers():
     for program, (kernel, parameters) in crowding.PROGRAMS.items():
         for ld in (1024, 1040):
-            best, middle, worst = (1e3 * recorded.row(kernel, ld=ld, parameters=parameters)[f"{name}_s"] for name in ("best", "median", "worst"))
+            row = recorded.row(kernel, ld=ld, parameters=parameters)
+            best, middle, worst = (1e3 * row[f"{name}_s"] for name in ("best", "median", "worst"))
             assert here.recorded(program, ld) == f"{middle:.3g} ms ({best:.3g} to {worst:.3g})"
     assert here.recorded("ikj", 64) == here.recorded("", 1024) == "", "no such recording"
     assert here.recorded_cpu() == "AMD EPYC, family 26, model 2"
@@ -321,9 +322,10 @@ def test_longer_rows_give_the_blocks_their_time():
          f"blocks of 64 × 64 from {1e3 * slower:.1f} to {1e3 * fastest:.1f} ms",
          "Blocks that fetch more lines than ikj take longer, and blocks that fetch fewer are faster",
          f"64 × 64 fetches fewer lines than 16 × 16 ({too_many:.4f} and {crowded:.4f} per multiply-add), and takes longer",
-         f"it is {plain / large:.0f} times lower for 64 × 64 than for ikj, and the loops are only **{seconds / fastest:.1f} times as fast**",
+         f"it is {plain / large:.0f} times lower for 64 × 64 than for ikj, "
+         f"and the loops are only **{seconds / fastest:.1f} times as fast**",
          "the fastest on our EPYC, 64 × 64, has no room for four")
-    assert 4 * 4 * 64**2 > first_cache().size
+    assert first_cache().size < 4 * 4 * 64**2
     assert cpu.gain() < 1.5
     said("near 8, as the lines suggest, near 2, or below 1.5?")
     assert large > float(cpu.lines_per_multiply_add(64, 1024)), "four blocks do not fit, and the formula does not hold"

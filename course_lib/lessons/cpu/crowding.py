@@ -33,10 +33,10 @@ def read_twice(b: int, floats: int) -> tuple[int, int]:
     """
     cache = first_cache()
     per_line = cache.line // FLOAT
-    lines = [(row, column) for row in range(b) for column in range(0, b, per_line)]
+    lines = [(block_row, column) for block_row in range(b) for column in range(0, b, per_line)]
     counter = LineCounter([(b, b, floats)] * 3, FLOAT, cache, room=2 * len(lines))
-    for row, column in (*lines, *lines):
-        counter.touch(0, row, column)
+    for block_row, column in (*lines, *lines):
+        counter.touch(0, block_row, column)
     missing = [missed for *_, missed, _ in counter.finish().trace[len(lines):]]
     return len(lines) - sum(missing), len(lines)
 
@@ -52,7 +52,8 @@ def found_again(floats: int) -> Table:
     if floats < max(SQUARES) or floats % (first_cache().line // FLOAT):
         raise ValueError(f"rows of {floats} floats: take a multiple of 16 that is at least {max(SQUARES)}")
     rows = [(f"{b} × {b}", str(lines), str(found)) for b in SQUARES for found, lines in [read_twice(b, floats)]]
-    return Table(("block", "its lines", "found in the second reading"), rows, f"rows of {floats} floats, counted in our model of the first cache")
+    caption = f"rows of {floats} floats, counted in our model of the first cache"
+    return Table(("block", "its lines", "found in the second reading"), rows, caption)
 
 
 def found_at(apart: int) -> list[tuple[str, float, float]]:

@@ -44,8 +44,8 @@ def this_cpu() -> str:
 def spread(seconds: tuple[float, float, float]) -> str:
     """Write the fastest, the middle and the slowest time: the middle one first.
 
-    >>> spread((0.04495, 0.0462, 0.06155))
-    '46.2 ms (45 to 61.5)'
+    >>> spread((0.0451, 0.0462, 0.0616))
+    '46.2 ms (45.1 to 61.6)'
     """
     best, median, worst = (f"{1e3 * value:.3g}" for value in seconds)
     return f"{median} ms ({best} to {worst})"
@@ -84,6 +84,7 @@ def measured(mine: str) -> Table | None:
     here = {key: spread((times.best, times.median, times.worst)) for key, times in zip(calls, taken, strict=True)}
     rows = [(name, *(cell for ld in lengths for cell in (here[key, ld], recorded(key, ld)))) for key, (name, _) in programs.items()]
     rounds = recording().find(what="conditions")[0]["rounds"]
-    caption = (f"{LARGE} × {LARGE} matrices, one thread. Measured: {this_cpu()}, the middle one of {ROUNDS} times. Recorded: {recorded_cpu()}, "
-               f"the middle one of {rounds}. In brackets the fastest and the slowest")
-    return Table(("", *(f"rows of {ld} floats, {where}" for ld in lengths for where in ("measured", "recorded"))), rows, caption)
+    caption = (f"{LARGE} × {LARGE} matrices, one thread. Measured: {this_cpu()}, the middle one of {ROUNDS} times. "
+               f"Recorded: {recorded_cpu()}, the middle one of {rounds}. In brackets the fastest and the slowest")
+    header = [f"rows of {ld} floats, {where}" for ld in lengths for where in ("measured", "recorded")]
+    return Table(("", *header), rows, caption)
