@@ -155,7 +155,7 @@ def test_the_readers_loops_are_timed_beside_ikj_when_they_are_right(mine, carele
         monkeypatch.setattr(here, name, value)
     table = cpu.measured(mine)
     assert [row[0] for row in table.rows] == ["ikj", "your loops, b = 16", "your loops, b = 64"]
-    assert table.header == ("", *(f"rows of {ld} floats, {where}" for ld in (64, 80) for where in ("measured", "recorded")))
+    assert table.header == ("", *(f"{ld} floats, {where}" for ld in (64, 80) for where in ("measured", "recorded")))
     assert all(re.fullmatch(r"[\d.e-]+ ms \([\d.e-]+ to [\d.e-]+\)", cell) for row in table.rows for cell in row[1::2])
     without_b = mine.replace("const int b = 16;", "").replace("+ b", "+ 16").replace("+= b", "+= 16")
     assert [row[0] for row in cpu.measured(without_b).rows] == ["ikj", "your loops"]

@@ -84,7 +84,7 @@ def measured(mine: str) -> Table | None:
     here = {key: spread((times.best, times.median, times.worst)) for key, times in zip(calls, taken, strict=True)}
     rows = [(name, *(cell for ld in lengths for cell in (here[key, ld], recorded(key, ld)))) for key, (name, _) in programs.items()]
     rounds = recording().find(what="conditions")[0]["rounds"]
-    caption = (f"{LARGE} × {LARGE} matrices, one thread. Measured: {this_cpu()}, the middle one of {ROUNDS} times. "
+    caption = (f"{LARGE} × {LARGE} matrices, by the floats per row; one thread. Measured: {this_cpu()}, the middle one of {ROUNDS} times. "
                f"Recorded: {recorded_cpu()}, the middle one of {rounds}. In brackets the fastest and the slowest")
-    header = [f"rows of {ld} floats, {where}" for ld in lengths for where in ("measured", "recorded")]
+    header = [f"{ld} floats, {where}" for ld in lengths for where in ("measured", "recorded")]
     return Table(("", *header), rows, caption)
