@@ -63,7 +63,7 @@ export function sceneOf(values, states) {
   const all = Object.fromEntries(SIDES.map(side => [side, fetchedBefore(states, runs[side], N ** 3)]));
   const most = Math.max(...SIDES.flatMap(side => NAMES.map(name => all[side][name])));
   return { states, steps, each, capacity, runs, all, most, rest: 0, answer: all.blocks.B,
-    seconds: step => PACE[step] ?? 0.6 };
+    seconds: step => (states.quick ? 0.25 : PACE[step] ?? 0.6) };
 }
 
 // ---- where things are ------------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ export function compared(ratio) {
 
 export function says({ scene }, step) {
   const { states, all } = scene, { N, block: b } = states;
-  if (step <= 0) return `The cache holds ${scene.capacity} lines; when it is full, the line used longest ago makes way. The left side will fetch ${grouped(all.rows.B)} lines of B. How many will the right side fetch? Predict, then play.`;
+  if (step <= 0) return `Both sides multiply ${N} × ${N} matrices. The cache holds ${scene.capacity} lines; when it is full, the line used longest ago makes way. The left side will fetch ${grouped(all.rows.B)} lines of B. How many will the right side fetch? Predict, then play.`;
   if (step < scene.steps) {
     const [rows, blocks] = SIDES.map(side => listed(fetchedBefore(states, scene.runs[side], step * scene.each)));
     return `After ${grouped(step * scene.each)} of ${grouped(N ** 3)} multiply-adds. Lines fetched without blocks: ${rows}. In blocks of ${b} × ${b}: ${blocks}.`;

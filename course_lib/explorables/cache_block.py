@@ -22,13 +22,15 @@ class CacheBlock(Explorable):
                 "block, and count the cache lines that they fetch. Run this cell to play it.")
 
 
-def cache_blocks(cache: int = 4096) -> CacheBlock:
+def cache_blocks(cache: int = 4096, quick: bool = False) -> CacheBlock:
     """Play a product without blocks beside the same product in blocks of 16 × 16, with a counter of the cache lines that each fetches.
 
     Parameters
     ----------
     cache
         Bytes of the cache, a multiple of 1024.
+    quick
+        Whether it plays to the end in some seconds, for whoever has seen how it works.
     """
-    states = {"N": N, "perLine": LINE // FLOAT, "bytesPerLine": LINE, "block": BLOCK}
+    states = {"N": N, "perLine": LINE // FLOAT, "bytesPerLine": LINE, "block": BLOCK, "quick": quick}
     return CacheBlock(states=states, values={"cache": cache})

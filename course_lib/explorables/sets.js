@@ -40,15 +40,22 @@ function levels(scene, step) {
 }
 
 // ---- where things are --------------------------------------------------------------------------------------------------------------
-export function layout(view) {
-  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 29 : 54), height / (narrow ? 34 : 27.5));
-  const wide = (width - 2) / scene.sets, tall = 1.02 * text, head = (narrow ? 5.6 : 3.9) * text;
-  const floor = height - 2.9 * text, top = floor - scene.ways * tall, high = top - 1.9 * text - head;
-  const memory = { x: 1, y: head, w: wide * scene.sets, h: high, line: high / scene.lines }, cache = { x: 1, y: top, w: memory.w, h: floor - top, floor };
-  return { text, wide, tall, memory, cache, labels: height - 0.45 * text };
+/** Where each set begins, from left to right, and where the last one ends: as many sets as the block has rows are drawn several times as wide as the others. */
+function edgesOf({ sets, block }, width, narrow) {
+  const times = narrow ? 2 : 6, unit = width / (block * times + sets - block);
+  return Array.from({ length: sets + 1 }, (_, set) => 1 + unit * (set <= block ? set * times : block * (times - 1) + set));
 }
-const inMemory = ({ memory, wide }, scene, line) => ({ x: memory.x + setOf(scene, line) * wide, y: memory.y + Math.floor(line / scene.sets) * memory.line, w: wide, h: memory.line });
-const inCache = ({ cache, wide, tall }, scene, row, level) => ({ x: cache.x + setOf(scene, lineOf(scene, row)) * wide, y: cache.floor - (level + 1) * tall, w: wide, h: tall });
+export function layout(view) {
+  const { width, height, narrow, scene } = view, text = Math.min(view.text, width / (narrow ? 29 : 54), height / (narrow ? 36 : 27.5));
+  const edges = edgesOf(scene, width - 2, narrow), head = (narrow ? 7.8 : 3.9) * text;
+  const tall = clamp((height - head - 11.3 * text) / scene.ways, 1.02 * text, (narrow ? 1.15 : 1.35) * text);
+  const floor = height - 2.9 * text, top = floor - scene.ways * tall, high = top - 1.9 * text - head;
+  const memory = { x: 1, y: head, w: edges[scene.sets] - 1, h: high, line: high / scene.lines }, cache = { x: 1, y: top, w: memory.w, h: floor - top, floor };
+  return { text, edges, tall, memory, cache, labels: height - 0.45 * text };
+}
+const columnOf = ({ edges }, set) => ({ x: edges[set], w: edges[set + 1] - edges[set] });
+const inMemory = (where, scene, line) => ({ ...columnOf(where, setOf(scene, line)), y: where.memory.y + Math.floor(line / scene.sets) * where.memory.line, h: where.memory.line });
+const inCache = (where, scene, row, level) => ({ ...columnOf(where, setOf(scene, lineOf(scene, row))), y: where.cache.floor - (level + 1) * where.tall, h: where.tall });
 const below = (where, scene, row) => { const box = inCache(where, scene, row, 0); return { ...box, y: box.y + 1.2 * where.tall }; };
 const between = (a, b, t) => ({ x: lerp(a.x, b.x, t), y: lerp(a.y, b.y, t), w: lerp(a.w, b.w, t), h: lerp(a.h, b.h, t) });
 
@@ -103,16 +110,23 @@ function cross(pen, view, box, alpha = 1) {
   pen.globalAlpha = 1;
 }
 
+/** Draw a large number and what it counts; return where that ends. */
+function drawCount(pen, view, number, words, x, y) {
+  write(pen, view, String(number), x, y, { size: 2.2, weight: 700 });
+  const beside = x + pen.measureText(String(number)).width + 0.5 * view.text;
+  write(pen, view, words, beside, y - 0.05 * view.text, { weight: 600 });
+  return beside + pen.measureText(words).width;
+}
 const LEGEND = [["in the cache", "held"], ["found again", "found"], ["pushed out", "gone"]];
 function drawHead(pen, view) {
-  const { text, scene, step, narrow, width } = view, { found, asked } = foundAfter(scene, step), number = asked ? String(found) : "–", small = 0.95;
-  write(pen, view, number, 1, 2 * text, { size: 2.2, weight: 700 });
-  const x = 1 + pen.measureText(number).width + 0.5 * text;
-  write(pen, view, asked ? `of ${plural(asked, "line")} found in the second reading` : "lines found in the second reading", x, 1.95 * text, { weight: 600 });
+  const { text, scene, step, narrow, width } = view, { found, asked } = foundAfter(scene, step), held = levels(scene, step).filter(level => level !== undefined).length, small = 0.95;
+  const next = drawCount(pen, view, step ? held : "–", step ? `of ${scene.block} lines in the cache` : "lines in the cache", 1, 2 * text);
+  const at = narrow ? [1, 4.3 * text] : [Math.max(next + 2 * text, 20 * text), 2 * text];
+  drawCount(pen, view, asked ? found : "–", asked ? `of ${asked} found again` : "lines found again", ...at);
   pen.font = `400 ${Math.round(small * text)}px ${view.fontFamily}`;
   const widths = LEGEND.map(([words]) => pen.measureText(words).width + 2.6 * text);
   let left = narrow ? 1 : width - widths.reduce((a, b) => a + b) + text;
-  const y = (narrow ? 3.7 : 1.95) * text;
+  const y = (narrow ? 5.9 : 1.95) * text;
   LEGEND.forEach(([words, hue], i) => {
     const box = { x: left, y: y - 0.8 * text, w: 1.1 * text, h: 0.9 * text };
     if (hue === "gone") cross(pen, view, box); else { fill(pen, box, view.hues[hue]); outline(pen, box, view.ink, 0.8, 0.6); }
@@ -127,12 +141,12 @@ function drawMemory(pen, view, where) {
   write(pen, view, longest(pen, view, [`16 rows of B in memory; each row of the picture is ${scene.sets} cache lines (4096 bytes); grey: unused floats`,
     `16 rows of B in memory; each row of the picture is ${scene.sets} lines`, `memory, ${scene.sets} lines per row`], room, 600), memory.x, memory.y - 0.5 * text, { weight: 600 });
   for (let row = 0; row < scene.block - 1; ++row) for (let line = lineOf(scene, row) + scene.wide, end = lineOf(scene, row + 1); line < end;) {
-    const many = Math.min(end - line, scene.sets - setOf(scene, line)), box = inMemory(where, scene, line);
-    fill(pen, { ...box, w: many * box.w }, view.ink, 0.2 * view.turn);
+    const set = setOf(scene, line), many = Math.min(end - line, scene.sets - set), box = inMemory(where, scene, line);
+    fill(pen, { ...box, w: where.edges[set + many] - box.x }, view.ink, 0.2 * view.turn);
     line += many;
   }
   for (let line = 1; line < scene.lines; ++line) fill(pen, { ...memory, y: memory.y + line * memory.line - 0.25, h: 0.5 }, view.ink, 0.16 * view.turn);
-  for (let set = 1; set < scene.sets; ++set) fill(pen, { ...memory, x: memory.x + set * where.wide - 0.25, w: 0.5 }, view.ink, 0.3);
+  for (let set = 1; set < scene.sets; ++set) fill(pen, { ...memory, x: where.edges[set] - 0.25, w: 0.5 }, view.ink, 0.3);
   outline(pen, memory, view.ink, 1, 0.6);
   const now = levels(scene, step), moving = part > EPS && step < scene.steps, latest = moving ? scene.reads[step].row : step > 0 ? scene.reads[step - 1].row : -1;
   for (let row = 0; row < scene.block; ++row) {
@@ -150,14 +164,17 @@ function drawMemory(pen, view, where) {
 }
 
 function drawCache(pen, view, where) {
-  const { scene, text, step, part, at } = view, { cache, wide, tall, labels } = where;
-  write(pen, view, longest(pen, view, [`the first cache: ${scene.sets} sets (columns) of ${scene.ways} lines each; the line used last is on top`,
-    `the first cache: ${scene.sets} sets (columns) of ${scene.ways} lines`, `the cache: ${scene.sets} sets of ${scene.ways} lines`], cache.w, 600), cache.x, cache.y - 0.5 * text, { weight: 600 });
+  const { scene, text, step, part, at } = view, { cache, edges, tall, labels } = where, most = scene.block - 1;
+  write(pen, view, longest(pen, view, [
+    `the first cache: ${scene.sets} sets (columns) of ${scene.ways} lines each, sets 0 to ${most} drawn wider; the line used last is on top`,
+    `the first cache: ${scene.sets} sets of ${scene.ways} lines, sets 0 to ${most} drawn wider`, `${scene.sets} sets of ${scene.ways} lines, 0 to ${most} wider`], cache.w, 600), cache.x, cache.y - 0.5 * text, { weight: 600 });
   for (let set = 0; set < scene.sets; ++set) for (let level = 0; level < scene.ways; ++level)
-    outline(pen, { x: cache.x + set * wide, y: cache.floor - (level + 1) * tall, w: wide, h: tall }, view.ink, 0.6, 0.16);
-  for (let set = 0; set <= scene.sets; ++set) fill(pen, { x: cache.x + set * wide - 0.5, y: cache.y, w: 1, h: cache.h }, view.ink, 0.3);
+    outline(pen, { ...columnOf(where, set), y: cache.floor - (level + 1) * tall, h: tall }, view.ink, 0.6, 0.16);
+  for (let set = 0; set <= scene.sets; ++set) fill(pen, { x: edges[set] - 0.5, y: cache.y, w: 1, h: cache.h }, view.ink, 0.3);
   fill(pen, { x: cache.x, y: cache.floor - 1, w: cache.w, h: 2 }, view.ink, 0.8);
-  for (let set = 0; set < scene.sets; set += 8) write(pen, view, set ? String(set) : "set 0", set ? cache.x + (set + 0.5) * wide : cache.x, labels, { size: 0.92, align: set ? "center" : "left" });
+  const each = edges[1] - edges[0] > 2.4 * text ? 1 : 8;
+  for (let set = 0; set < scene.sets; set += set < scene.block ? each : 8)
+    write(pen, view, set ? String(set) : "set 0", set ? (edges[set] + edges[set + 1]) / 2 : cache.x, labels, { size: 0.92, align: set ? "center" : "left" });
   const moving = part > EPS && step < scene.steps, going = moving ? scene.reads[step].gone : -1, went = step > 0 ? scene.reads[step - 1].gone : -1;
   if (went >= 0) drawGone(pen, view, where, went, moving ? clamp(1 - 3 * part) : 1);
   const old = boxes(view.then, view.was, at);
@@ -175,7 +192,8 @@ function drawCache(pen, view, where) {
   }
 }
 function drawNumber(pen, view, row, box, colour) {
-  if (box.w > 0.98 * view.text) write(pen, view, String(row), box.x + box.w / 2, box.y + box.h / 2 + 0.31 * view.text, { size: 0.88, weight: 600, align: "center", colour, most: box.w - 2 });
+  const words = box.w > 3.4 * view.text ? `row ${row}` : String(row);
+  if (box.w > 0.98 * view.text) write(pen, view, words, box.x + box.w / 2, box.y + box.h / 2 + 0.31 * view.text, { size: 0.88, weight: 600, align: "center", colour, most: box.w - 2 });
 }
 /** Below its set: the line that the latest read has pushed out. */
 function drawGone(pen, view, where, row, alpha) {
@@ -218,7 +236,7 @@ export function describes(view, step) {
 }
 
 function hit(view, x, y) {
-  const where = layout(view), { memory, cache, wide } = where, { scene } = view, set = Math.floor((x - memory.x) / wide);
+  const where = layout(view), { memory, cache, edges } = where, { scene } = view, set = edges.findLastIndex(edge => edge <= x);
   if (set < 0 || set >= scene.sets) return null;
   if (y >= memory.y && y < memory.y + memory.h) {
     const line = Math.floor((y - memory.y) / memory.line) * scene.sets + set, row = line / scene.perRow;
@@ -234,7 +252,7 @@ export const picture = {
   title: "A block of B and the sets of a cache",
   ask: { label: "Your prediction", unit: "lines" },
   order: ["says", "player", "controls", "picture"],
-  height: (width, text, narrow) => (narrow ? 35 : 29) * text,
+  height: (width, text, narrow) => (narrow ? 38 : 33) * text,
   controls: ({ first, last, step }) => [{ kind: "range", key: "floats", label: "Floats per row", name: "Floats per row: how far the rows of B are from each other", min: first, max: last, step,
     says: ({ floats }) => (floats > first ? `${floats}: ${floats - first} unused` : `${floats}`) }],
   scene: sceneOf, draw, says, when, describes, hit,

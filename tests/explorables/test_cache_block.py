@@ -95,7 +95,7 @@ SAYS = """(m, {states, values}) => { const scene = m.sceneOf(values, states);
 def test_the_words_ask_first_and_answer_last(page):
     said = evaluate(page, SAYS, {"states": STATES, "values": {"cache": 2048}})
     assert said[0].endswith("Predict, then play.")
-    assert "The cache holds 32 lines" in said[0]
+    assert said[0].startswith("Both sides multiply 32 × 32 matrices. The cache holds 32 lines")
     assert "The left side will fetch 2,048 lines of B. How many will the right side fetch?" in said[0]
     assert not any(number in said[0] for number in ("128", "16 times", "2,176", "384")), "the question gives nothing away"
     assert said[1].startswith("After 1,024 of 32,768 multiply-adds. Lines fetched without blocks: 2 of A, 64 of B, 2 of C.")
@@ -103,6 +103,18 @@ def test_the_words_ask_first_and_answer_last(page):
     assert said[-1].endswith("All three matrices together: 2,176 and 384.")
     assert "2,048 without blocks, 2,048 in blocks of 16 × 16, the same number" in evaluate(
         page, SAYS, {"states": STATES, "values": {"cache": 1024}})[-1]
+
+
+PACE = """(m, states) => [false, true].map(quick => {
+    const scene = m.sceneOf({ cache: 1024 }, { ...states, quick });
+    return [...Array(scene.steps).keys()].reduce((sum, step) => sum + scene.seconds(step), 0); })"""
+
+
+def test_the_second_picture_plays_to_its_end_in_seconds(page):
+    slow, quick = evaluate(page, PACE, STATES)
+    assert slow > 25
+    assert quick < 10
+    assert cache_blocks(1024, quick=True).states["quick"]
 
 
 def test_more_is_said_to_be_more(page):

@@ -97,7 +97,8 @@ INSIDE = """(m, {states, widths}) => widths.flatMap(([width, text]) => Object.ke
     const height = text > 20 ? (width > 1500 ? 780 : 450) : m.picture.height(width, text, narrow);
     const where = m.layout({ width, height, text, narrow, scene }), { memory, cache } = where;
     const moments = [...Array(2 * scene.steps + 1).keys()].flatMap(n => m.boxes(where, scene, n / 2)).filter(Boolean);
-    return { width, floats, line: memory.line, wide: where.wide, high: memory.h,
+    const wide = where.edges.slice(1).map((edge, set) => edge - where.edges[set]);
+    return { width, floats, line: memory.line, wide: Math.min(...wide), first: wide[0], high: memory.h,
         ok: memory.y + memory.h < cache.y && where.labels <= height && memory.x + memory.w <= width
         && moments.every(b => b.x >= 0 && b.x + b.w <= width && b.y >= memory.y - 0.01 && b.y + b.h <= height) }; }))"""
 
@@ -106,7 +107,9 @@ def test_nothing_leaves_the_picture_and_nothing_is_tiny_at_any_width(page):
     found = evaluate(page, INSIDE, {"states": states(), "widths": WIDTHS})
     assert [p for p in found if not p["ok"]] == []
     assert min(p["line"] for p in found) > 3, "pixels of a line in memory"
-    assert min(p["wide"] for p in found) > 5, "pixels of a set"
+    assert min(p["wide"] for p in found) > 4, "pixels of a set"
+    assert min(p["first"] / p["wide"] for p in found if p["width"] >= 700) > 5, "the sets that matter are wide"
+    assert min(p["first"] for p in found if p["width"] >= 1224) > 48, "room for a tower that a room can see"
 
 
 def test_without_a_widget_the_answer_is_not_told():

@@ -53,7 +53,7 @@ def said(*sentences):
 def test_the_worked_loops_are_right_on_every_input(mine):
     verdict = cpu.check(mine)
     assert verdict.passed
-    assert "passed: 4 inputs" in repr(verdict)
+    assert repr(verdict).startswith("blocked: passed: 4 inputs"), "the name of the cell"
 
 
 @pytest.mark.slow
@@ -67,6 +67,9 @@ def test_the_count_is_that_of_the_instrumented_program_and_of_the_formula(mine):
     assert small["B"] == loops.count_order("ikj", 32, 1024).fetched["B"] == 2048
     assert small["B"] == loops.count_order("ikj", 32, 4096).fetched["B"], "on the left no more lines stay in 4 KiB"
     said("Both sides fetch 2,048 lines of B", "will fetch 2,048 lines of B", "The left side fetches 2,048 lines of B again")
+    assert loops.count_blocks(16, N=32, cache=4096).fetched["B"] < 2048
+    assert 32 * 32 // 16 == 64
+    said("Both sides multiply 32 × 32 matrices", "16 floats of a row, so B has 64")
     said("8 × 8 × 8 = 512 products", "512 × 16 = 8,192", "With b = 16 and N = 128 it is 0.0083")
 
 
@@ -88,7 +91,7 @@ def test_right_loops_that_are_not_in_blocks_do_not_pass(text):
     assert [case.passed for case in verdict.cases] == [True] * 4
     assert "not blocked: Right, but not in blocks that fit a cache. On 64 × 64 matrices, with a cache of 4 KiB, " \
         f"these loops fetch {often:.1f} times as many cache lines as loops in blocks of 16 × 16." in repr(verdict)
-    said("loops that are right, but not in blocks, do not pass")
+    said("Loops that are right, but not in blocks, do not pass")
 
 
 @pytest.mark.slow
@@ -152,8 +155,8 @@ def test_the_readers_loops_are_timed_beside_ikj_when_they_are_right(mine, carele
         monkeypatch.setattr(here, name, value)
     table = cpu.measured(mine)
     assert [row[0] for row in table.rows] == ["ikj", "your loops, b = 16", "your loops, b = 64"]
-    assert table.header == ("", "rows of 64 floats", "rows of 80 floats")
-    assert all(cell.endswith(" ms") for row in table.rows for cell in row[1:])
+    assert table.header == ("", *(f"{ld} floats, {where}" for ld in (64, 80) for where in ("measured", "recorded")))
+    assert all(re.fullmatch(r"[\d.e-]+ ms \([\d.e-]+ to [\d.e-]+\)", cell) for row in table.rows for cell in row[1::2])
     without_b = mine.replace("const int b = 16;", "").replace("+ b", "+ 16").replace("+= b", "+= 16")
     assert [row[0] for row in cpu.measured(without_b).rows] == ["ikj", "your loops"]
     assert cpu.measured(careless) is None
@@ -162,9 +165,19 @@ def test_the_readers_loops_are_timed_beside_ikj_when_they_are_right(mine, carele
 
 @needs_c
 def test_both_sizes_of_the_readers_loops_are_those_that_are_named(mine):
-    (first, sixteen), (second, other) = here.with_sizes(mine.replace("const int b = 16", "const int b = 32")).items()
-    assert (sixteen, other) == (mine, mine.replace("const int b = 16", "const int b = 64"))
-    assert (first[-2:], second[-2:]) == ("16", "64")
+    assert here.with_sizes(mine.replace("const int b = 16", "const int b = 32")) == {
+        16: ("your loops, b = 16", mine), 64: ("your loops, b = 64", mine.replace("const int b = 16", "const int b = 64"))}
+
+
+def test_the_recorded_times_stand_beside_the_readers():
+    for program, (kernel, parameters) in crowding.PROGRAMS.items():
+        for ld in (1024, 1040):
+            row = recorded.row(kernel, ld=ld, parameters=parameters)
+            best, middle, worst = (1e3 * row[f"{name}_s"] for name in ("best", "median", "worst"))
+            assert here.recorded(program, ld) == f"{middle:.3g} ms ({best:.3g} to {worst:.3g})"
+    assert here.recorded("ikj", 64) == here.recorded("", 1024) == "", "no such recording"
+    assert here.recorded_cpu() == "AMD EPYC, family 26, model 2"
+    assert set(here.SIZES) < set(crowding.PROGRAMS)
 
 
 @pytest.mark.slow
@@ -173,7 +186,8 @@ def test_ikj_fetches_sixteen_times_as_many_lines_of_b(mine):
     assert [row[3] for row in rows] == ["0.125", "16", "1", "7.65", ""]
     plain = loops.count_order("ikj")
     assert plain.fetched["B"] == 128 * 1024 == 131_072
-    said("131,072 in all", "2b²/(16b³) = 1/(8b) lines", "1/(8b) + 1/(16N)")
+    said("131,072 in all", "2b²/(16b³) = 1/(8b) lines", "1/(8b) + 1/(16N)",
+         "a block of A comes again for each of the 8 blocks of C beside it")
 
 
 @pytest.mark.slow
@@ -196,7 +210,7 @@ def test_the_same_loops_are_faster_with_longer_rows():
     mine = {"BI": 16, "BJ": 16, "BK": 16, "order": "ikj", "ends": False}
     rows = [data.readings("cpu_roof").find(kernel="six_loops", N=1024, ld=ld, parameters=mine)[0] for ld in (1024, 1040)]
     assert [round(1e3 * row["median_s"], 1) for row in rows] == [46.2, 31.8]
-    said("With rows of 1024 floats, blocks of 16 × 16 take 46.2 ms, and with rows of 1040 they take 31.8 ms")
+    said("Rows of 1040 floats in place of 1024 take blocks of 16 × 16 from 46.2 to 31.8 ms")
 
 
 def test_a_picture_of_the_controls_says_its_numbers():
@@ -219,7 +233,7 @@ def test_the_controls_move():
 @pytest.mark.slow
 def test_the_mistake_shows_only_with_more_than_one_block(careless):
     found = repr(cpu.check(careless))
-    assert "0 of 4 inputs right" in found
+    assert "careless: not passed: 0 of 4 inputs right" in found
     assert "The sums begin at k = 16" in found
     small = loops.spec_of(loops.Case("small", 16, 16, 16), 4096)
     trial = small.operation.trial(small.gate_case({}))
@@ -243,7 +257,7 @@ def test_the_fastest_program_and_the_library_beside_ikj():
          f"need {1e3 * median('six_loops', 1040, crowding.BEST):.1f} ms",
          f"takes {1e3 * library['Haswell']:.1f} ms as it comes, and {1e3 * library['SkylakeX']:.2f} ms when it is told",
          f"the fastest arithmetic that we measured on this core, {peak.gflops:.0f} GFLOP/s",
-         f"`gemm_packed` reaches {recorded.gflops(packed):.0f} of these {peak.gflops:.0f} GFLOP/s",
+         f"`gemm_packed` reaches {recorded.gflops(packed):.0f} of the {peak.gflops:.0f} GFLOP/s",
          f"the time falls by a factor of {ikj / packed['median_s']:.1f}", "all 4 MiB of B", "6 rows of 32 floats")
     assert peak.vector == 64, "the widest instructions: 16 floats"
     assert "#define MR 6\n#define NV 2" in cpu_kernel("gemm_vectors").source
@@ -299,16 +313,21 @@ def test_longer_rows_give_the_blocks_their_time():
     (_, padded, seconds), (_, blocks, faster), (_, large, fastest) = crowding.found_at(1040)
     assert padded == plain
     assert abs(seconds / slow - 1) < 0.02, "ikj gains nothing by the addresses"
-    said(f"For ikj they change little: it takes {1e3 * slow:.1f} and {1e3 * seconds:.1f} ms")
+    said(f"On this EPYC, ikj hardly changes: it takes {1e3 * slow:.1f} and {1e3 * seconds:.1f} ms")
     assert blocks == float(cpu.lines_per_multiply_add(16, 1024))
     assert cpu.gain() == round(seconds / faster, 2)
     assert large < blocks < plain, "fewer lines"
     assert fastest < faster < seconds, "and faster"
     said(f"blocks of 16 × 16 fetch {plain / blocks:.2f} times fewer lines than ikj if the rows have 1040 floats",
-         f"Blocks of 64 × 64 take {1e3 * slower:.1f} and {1e3 * fastest:.1f} ms",
-         "blocks that fetch more lines than ikj take longer, and blocks that fetch fewer are faster",
-         f"still counts {plain / large:.0f} times fewer lines than for ikj",
-         f"The loops are only **{seconds / fastest:.1f} times as fast**")
+         f"blocks of 64 × 64 from {1e3 * slower:.1f} to {1e3 * fastest:.1f} ms",
+         "Blocks that fetch more lines than ikj take longer, and blocks that fetch fewer are faster",
+         f"64 × 64 fetches fewer lines than 16 × 16 ({too_many:.4f} and {crowded:.4f} per multiply-add), and takes longer",
+         f"it is {plain / large:.0f} times lower for 64 × 64 than for ikj, "
+         f"and the loops are only **{seconds / fastest:.1f} times as fast**",
+         "the fastest on our EPYC, 64 × 64, has no room for four")
+    assert first_cache().size < 4 * 4 * 64**2
+    assert cpu.gain() < 1.5
+    said("near 8, as the lines suggest, near 2, or below 1.5?")
     assert large > float(cpu.lines_per_multiply_add(64, 1024)), "four blocks do not fit, and the formula does not hold"
     assert min(variants.TIMED, key=lambda parameters: median("six_loops", 1040, parameters)) == crowding.BEST
     assert recorded.recording().label in cpu.rows_apart().alt
@@ -369,10 +388,24 @@ def test_a_block_of_b_wants_one_set_of_the_first_cache():
         assert len({row * 4 * 1040 // first.line % first.sets for row in range(16)}) == 16
     said("after 64 lines, which are 4096 bytes, the first set follows again",
          "All 16 lines belong to the same set, which holds 12, so rows 12 to 15 drive out rows 0 to 3",
-         "it must be fetched, and drives out row 4")
+         "Read again, row 0 must be fetched, and drives out row 4")
     pushed_out = [gone for _, gone in reads(1024)]
     assert pushed_out == [-1] * 12 + [*range(16), *range(4)], "each of the 16 is gone before it comes again"
     assert variants.PADDED == 1040
+
+
+def test_larger_blocks_want_other_rows():
+    found = {floats: [crowding.read_twice(b, floats) for b in crowding.SQUARES] for floats in (1024, 1040, 1280, 1536, 2048)}
+    lines = [16, 64, 144, 256]
+    assert found == {
+        1024: [(0, n) for n in lines], 2048: [(0, n) for n in lines], 1040: [(n, n) for n in lines],
+        1536: [(16, 16), *[(0, n) for n in lines[1:]]], 1280: [*[(n, n) for n in lines[:3]], (0, 256)]}
+    assert [crowding.read_twice(16, floats)[0] for floats in FLOATS] == [still_there(floats) for floats in FLOATS]
+    assert cpu.found_again(1536).rows[-1] == ("64 × 64", "256", "0")
+    for floats in (48, 1030):
+        with pytest.raises(ValueError, match="a multiple of 16 that is at least 64"):
+            cpu.found_again(floats)
+    said("With rows of 1024 floats they do, for all four sizes. Sixteen unused floats per row prevent it")
 
 
 def test_what_the_slider_of_the_sets_shows():
@@ -381,8 +414,7 @@ def test_what_the_slider_of_the_sets_shows():
     assert [floats for floats in FLOATS if still_there(floats) != 16] == [1024, 2048]
     assert (of_sets[1040], of_sets[1536], still_there(1536)) == (16, 2, 16)
     said("With 1040 floats each row begins one set further, and the 16 lines stand side by side in 16 sets",
-         "With 1536 they share two sets, 8 lines in each, and these fit", "only 1024 and 2048 put the 16 lines into one set",
-         "Sixteen unused floats per row prevent it")
+         "With 1536 they share two sets, 8 lines in each, and these fit", "On this slider only 1024 and 2048 do that")
 
 
 def test_vectors_make_ikj_faster_and_ijk_hardly():
@@ -416,7 +448,7 @@ def best_gflops(r):
 def test_an_h200_multiplies_the_same_matrices():
     found, = data.load("ladder").find("cuBLAS", 1024)
     assert found.device == "NVIDIA H200"
-    said(f"multiplies matrices of this size in {1e3 * found.median_s:.3f} ms", f"with {DEFAULT_DEVICE.sms} *multiprocessors*")
+    said(f"multiplies such matrices in {1e3 * found.median_s:.3f} ms", f"with {DEFAULT_DEVICE.sms} *multiprocessors*")
 
 
 def test_no_recording_lies_above_a_roof_that_it_is_printed_beside():

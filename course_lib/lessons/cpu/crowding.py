@@ -1,8 +1,10 @@
 """The sets of the first cache: what they do to the count of lines, and to the time."""
 
+from course_lib.explorables.sets import FLOAT, first_cache
 from course_lib.lessons.cpu.recorded import label, row
 from course_lib.lessons.cpu.variants import LARGE, PADDED, YOURS
-from course_lib.plots import render, style
+from course_lib.model.cache_lines import LineCounter
+from course_lib.plots import Table, render, style
 from course_lib.plots.picture import Picture
 
 ROWS = 64                               # of C and of A, for which the lines below were counted
@@ -14,6 +16,44 @@ COUNTED: dict[tuple[int | str, int], int] = {
     (64, PADDED): 194_523}
 PROGRAMS: dict[int | str, tuple[str, dict[str, int] | None]] = {
     "ikj": ("gemm_ikj", None), 16: ("six_loops", YOURS), 64: ("six_loops", BEST)}
+
+SQUARES = (16, 32, 48, 64)              # rows and columns of the blocks that `found_again` reads
+
+
+def read_twice(b: int, floats: int) -> tuple[int, int]:
+    """Read the lines of a b × b block twice, with so many floats from one row to the next, a whole number of lines.
+
+    Returns
+    -------
+    (int, int)
+        How many lines the second reading finds in the first cache of the recorded CPU, in our model of it, and how many there are.
+
+    >>> read_twice(16, 1536), read_twice(64, 1536)
+    ((16, 16), (0, 256))
+    """
+    cache = first_cache()
+    per_line = cache.line // FLOAT
+    lines = [(block_row, column) for block_row in range(b) for column in range(0, b, per_line)]
+    counter = LineCounter([(b, b, floats)] * 3, FLOAT, cache, room=2 * len(lines))
+    for block_row, column in (*lines, *lines):
+        counter.touch(0, block_row, column)
+    missing = [missed for *_, missed, _ in counter.finish().trace[len(lines):]]
+    return len(lines) - sum(missing), len(lines)
+
+
+def found_again(floats: int) -> Table:
+    """Return a table of square blocks, and how many of their lines are in the cache when a block is read for the second time.
+
+    Raises
+    ------
+    ValueError
+        When the rows are shorter than the largest block, or no whole number of lines.
+    """
+    if floats < max(SQUARES) or floats % (first_cache().line // FLOAT):
+        raise ValueError(f"rows of {floats} floats: take a multiple of 16 that is at least {max(SQUARES)}")
+    rows = [(f"{b} × {b}", str(lines), str(found)) for b in SQUARES for found, lines in [read_twice(b, floats)]]
+    caption = f"rows of {floats} floats, counted in our model of the first cache"
+    return Table(("block", "its lines", "found in the second reading"), rows, caption)
 
 
 def found_at(apart: int) -> list[tuple[str, float, float]]:

@@ -1,6 +1,7 @@
 """Loops in blocks: whether the reader's are right, and how many cache lines they fetch; counted, and from the formula."""
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -47,9 +48,19 @@ def whole_blocks(tile: Mapping[str, int] | None = None) -> tuple[Case, ...]:
     return (Case("square", 32, 32, 32), Case("wide", 16, 48, 32), Case("high", 48, 32, 64), Case("padded rows", 32, 16, 48, pad=5))
 
 
-def spec_of(case: Case, cache: int) -> LoopsSpec:
+def name_of(loops: str) -> str:
+    """Return the name that a cell `%%c NAME` gave its loops, as a heading.
+
+    >>> name_of("// %%c blocked"), name_of("C(i, j) = 0;")
+    ('blocked', 'Your loops')
+    """
+    named = re.match(r"// %%c (\w+)", loops)
+    return named[1] if named else "Your loops"
+
+
+def spec_of(case: Case, cache: int, title: str = "Your loops") -> LoopsSpec:
     """Return what `check` and `count` want of loops."""
-    return LoopsSpec("02_cpu", "lesson", "Your loops", "loops", OPERATION, whole_blocks, lambda tile: case, CacheShape(cache))
+    return LoopsSpec("02_cpu", "lesson", title, "loops", OPERATION, whole_blocks, lambda tile: case, CacheShape(cache))
 
 
 def check(loops: str) -> Verdict:
@@ -69,7 +80,7 @@ def check(loops: str) -> Verdict:
     """
     if is_unwritten(loops):
         raise missing(loops)
-    verdict = judge(loops, spec_of(Case("counted", N, N, N), CACHE))
+    verdict = judge(loops, spec_of(Case("counted", N, N, N), CACHE, name_of(loops)))
     return _in_blocks(loops, verdict) if verdict.passed else verdict
 
 
