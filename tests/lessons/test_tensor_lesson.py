@@ -187,6 +187,10 @@ def test_padded_rows_decide_between_banks_and_lines():
     told, gained = CELLS["padded-told"], padding.speed_with_padding(4) / padding.speed_with_padding()
     assert "the speed is 78 to 88 % of what they allow" in told
     assert f"= {lines:.1f} TFLOP/s. At 11.8 the L1 is busy for at least {100 * 11.8 / lines:.0f} % of the time." in told
+    whole, = [row["counters"] for row in data.readings("cycles").rows if row["kernel"] == "warp_mma"]
+    counted = whole["l1tex__data_pipe_lsu_wavefronts.sum"]
+    busy = counted / device("H200").sms / whole["sm__cycles_elapsed.max"]
+    assert f"it counted {counted / (4096**3 / 1024):.0f} wavefronts per `mma`, and one in {100 * busy:.1f} % of all cycles." in told
     assert f"{lines:.1f} would be the limit in all six cases" in told
     assert "one wavefront serves it: 4 · 1 + 2 · 4 = 12." in told
     assert f"the speed is {gained:.1f} times as high" in told
