@@ -1,4 +1,4 @@
-"""Record the cycles that kernels of lessons 16 and 21 take, and what their shared memory and L1 did, as Nsight Compute counts both.
+"""Record cycles and wavefronts for lessons 16 and 21.
 
 One launch of each, of 4096 × 4096 matrices. Lesson 21: Triton's PTX that is given floats, with 3 stages and with 1, and sgemm_bf16 with
 Triton's tile. Lesson 16: warp_mma, sgemm_mma, sbgemm_mma and sbgemm_stages. Triton's machine code is what `record short --ptxas` made.

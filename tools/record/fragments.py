@@ -1,4 +1,4 @@
-"""Record lesson 16's own kernel with unused floats after the rows of A or of B.
+"""Record lesson 16's kernel with padded rows of A and B.
 
 Every lane of `warp_mma` fetches its elements from global memory itself. All cases take turns; matrices of 4096 × 4096 floats. A row of
 fragments.json has the two numbers of unused floats, and the median and the quartiles of the rounds.

@@ -1,4 +1,4 @@
-"""Record what the end of a tile costs: C stored by pairs or by fours, with a producer and without.
+"""Record what the end of a tile costs, and two cures.
 
 sbgemm_tma has a producer, and each lane stores 8 bytes at a time; sbgemm_wide_stores has none, and each lane stores 16. Two variants differ
 from both in one of these: sbgemm_tma with wide stores, and without its producer (sbgemm_no_producer.cu). All take turns with cuBLAS;
