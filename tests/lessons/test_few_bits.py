@@ -253,6 +253,7 @@ def test_the_lines_that_end_a_sum_are_those_of_the_kernel():
     assert "#define BK 64 " in source
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_short_sums_make_the_error_small_with_other_numbers_too():
     naive, short, long_sum, _ = np.array([list(sums.ways(seed).values()) for seed in SEEDS]).T

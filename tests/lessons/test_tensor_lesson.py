@@ -248,6 +248,7 @@ def test_the_tile_of_a_warp_is_drawn_with_its_fragments():
     assert {"one fragment of A:\n16 × 16 numbers", "one fragment of B:\n16 × 8 numbers"} < set(asked)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_what_the_sliders_show():
     names = ("wavefronts / mma", "stored wavefronts / mma", "registers", "spilled")

@@ -88,7 +88,7 @@ def test_every_shape(name, values):
         assert mismatch(result.C, A, B, inputs=KERNELS[name].inputs) is None, (M, N, K)
 
 
-@pytest.mark.sampled(test=2, slow=23)
+@pytest.mark.sampled(test=2, slow=16)
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_padded_rows_and_factors(name, values):
     column = KERNELS[name].layout == "column"

@@ -57,6 +57,7 @@ def test_steps_times_what_a_step_does_is_what_a_launch_counts(name, tile, M, N, 
     assert step.in_flight == tile["STAGES"] - 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_matrix_instructions_of_a_step_are_those_of_the_machine_code():
     for slices, depth in ((1, 16), (2, 32)):
@@ -126,7 +127,7 @@ def row_name(row):
     return f"{row['kernel']}-{row['M']}x{row['N']}x{row['K']}-{row['TRANSA']}{row['TRANSB']}{row['beta']}"
 
 
-@pytest.mark.sampled(test=2, slow=16)
+@pytest.mark.sampled(test=2, slow=8)
 @pytest.mark.parametrize("row", RACE, ids=row_name)
 def test_nothing_in_the_race_is_faster_than_its_bound(row):
     """At every size, shape and order of operands, with the parameters that won: a bound that a recording exceeds is none."""

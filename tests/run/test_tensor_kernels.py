@@ -68,7 +68,7 @@ INPUTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(test=2, slow=20)
+@pytest.mark.sampled(test=2, slow=14)
 @pytest.mark.parametrize("what", INPUTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_numbers_are_too_hard(name, what):

@@ -51,7 +51,7 @@ def test_products_copies_and_bytes_are_those_of_whole_tiles(name):
     assert (result.hazards, result.stray_writes, result.ldc) == ((), 0, 136)
 
 
-@pytest.mark.sampled(slow=10)
+@pytest.mark.sampled(slow=7)
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [(127, 129, 63), (128, 256, 64), (129, 257, 65), (1, 8, 200), (400, 9, 64), (65, 130, 1)])
 @pytest.mark.parametrize("name", NAMES)
@@ -121,6 +121,7 @@ def test_the_largest_floats_have_three_finite_parts():
     assert matches(run("sgemm_parts", A, B, backend="sim", **SMALL["sgemm_parts"]).C, A, B, inputs="bf16x3 by 64")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_long_sums_left_to_tensor_cores_are_less_exact():
     """The reason for sums of a step of their own; docs/race.md has these two errors."""

@@ -112,7 +112,7 @@ def test_lines_are_those_of_the_source(compiled):
             if ins.opcode[0] == "fma" and ins.opcode[-1] == "f32":
                 assert "+" in text or "*" in text
             if ins.opcode[0] in ("ld", "st") and "global" in ins.opcode:
-                assert re.search(r"\[|\*(c|p|from)\b|\(from\)|(float|uint)[24]", text)
+                assert re.search(r"\[|\*(c|p|from)\b|\(from\)|(float|uint)[24]|\bput\(p", text)
 
 
 def test_an_inlined_call_keeps_the_line_of_the_function_it_came_from():

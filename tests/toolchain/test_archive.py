@@ -279,6 +279,7 @@ def test_every_lesson_and_kernel_runs_with_the_whole_archive(tmp_path_factory, t
 
 
 # -- many kernels at once ------------------------------------------------------------------------------------------------
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_kernels_disassembled_together_read_as_alone(cache):
     for name in ("sgemm_2d_tile", "sgemm_wmma", "mxv_sh", "dgemm_outputs", "micro_fma"):

@@ -91,7 +91,7 @@ IDEAS = {
     "14_gemm_at_work": ("A result in between costs nothing, as it is used at once.", "14_gemm_at_work", "Explain, then change one thing"),
     "15_closing_in": ("Where one resource is relieved, no other one becomes the limit.", "15_closing_in", "Idea: sixty-four cycles"),
     "16_tensor_cores": ("A matrix instruction speeds up a kernel that feeds it lane by lane.",
-                        "16_tensor_cores", "Predict, run, explain: what feeds the instruction?"),
+                        "16_tensor_cores", "Predict, run, explain: who feeds the instruction?"),
     "17_stages": ("A copy that was started first is also there first, without waiting for it.",
                   "17_stages", "Idea: order early, wait late"),
     "18_roles": ("What was begun in order is done in order, so that nobody has to be told.", "18_roles", "Idea: barriers that count"),
